@@ -183,12 +183,13 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     """
     if any(b"\0" in blob for blob in blobs):
         raise SourceError("a binary file, not a table of text")
-    lines = [line for blob in blobs for line in _lines_below_names(blob.decode("utf-8"))]
+    labels = spec.get("labels", spec["target_names"])
+    words = {word for label in labels for word in ([label] if isinstance(label, str) else label)}
+    lines = [line for blob in blobs for line in _lines_below_names(blob.decode("utf-8"), words)]
     if not lines:
         raise SourceError("not a table of rows of numbers")
     if "columns" in spec:
         return _columns(lines, spec)
-    labels = spec.get("labels", spec["target_names"])
     m = spec["shape"][1]
     try:
         # Far faster, and with less memory, where there are many rows.
@@ -212,12 +213,20 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     return data + 0.0, target
 
 
+def _features_and_labels(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
+    """Two files with a line per sample: its features, and its label."""
+    features, labels = (blob.splitlines() for blob in blobs)
+    return _table([b"\n".join(b" ".join(pair) for pair in zip(features, labels, strict=True))], spec)
+
+
 def _columns(lines: list[str], spec: dict[str, Any]) -> Arrays:
     """Select features by name from the ``columns`` of a table; the column "class" has the labels.
 
-    The feature "column=word" is the indicator of a word. A class with several labels has a list of them.
+    The feature "column=word" is the indicator of a word. A class with several labels has a list of them; samples whose label is
+    ``left_out`` are no part of the data set.
     """
-    rows = [line.replace('"', "").split() for line in lines]
+    place, left_out = spec["columns"].index("class"), spec.get("left_out", ())
+    rows = [row for line in lines if (row := line.replace('"', "").split())[place] not in left_out]
     cells = dict(zip(spec["columns"], zip(*rows, strict=True), strict=True))
     data = []
     for name in spec["feature_names"]:
@@ -230,13 +239,13 @@ def _columns(lines: list[str], spec: dict[str, Any]) -> Arrays:
     return np.array(data).T + 0.0, np.array([codes[label] for label in cells["class"]])
 
 
-def _lines_below_names(text: str) -> Iterator[str]:
+def _lines_below_names(text: str, labels: set[str]) -> Iterator[str]:
     """The rows of a table, separated by blanks."""
     lines = (line.strip() for line in text.replace(",", " ").replace(";", " ").splitlines())
     rows = (line for line in lines if line and line[0] not in "%@")
     for first in rows:
-        # A line of names has no cell that begins as a number does.
-        if any(re.match(r"[-+.]?\d", cell) for cell in first.split()):
+        # A line of names has no cell that is a label, or begins as a number does.
+        if any(cell in labels or re.match(r"[-+.]?\d", cell) for cell in first.split()):
             yield first
         break
     yield from rows
@@ -273,5 +282,6 @@ _DECODERS: dict[str, tuple[str, Callable[[list[bytes], dict[str, Any]], Arrays]]
     "cifar_pickled": ("CIFAR's pickled batches", _cifar_pickled),
     "cifar_png": ("pictures and lists of labels", _cifar_png),
     "pickled_frame": ("pickled tables", _pickled_frame),
+    "features_and_labels": ("a table of features and a list of labels", _features_and_labels),
     "table": ("a table of rows of numbers that end in a label", _table),
 }

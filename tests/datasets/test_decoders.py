@@ -89,6 +89,23 @@ def test_a_table_of_numbers_below_names():
             decoded("table", [b"1,2," + label], **spec)
 
 
+def test_words_alone_are_samples_and_rare_classes_are_left_out():
+    spec = {"target_names": ["no", "yes"], "columns": ["x", "class"], "feature_names": ["x=a", "x=b"]}
+    for header in (b"", b"x,class\n"):
+        data, target = decoded("table", [header + b"a,yes\nb,no\na,rare\n"], left_out=["rare"], **spec)
+        assert data.tolist() == [[1, 0], [0, 1]]
+        assert target.tolist() == [1, 0]
+
+
+def test_labels_in_a_file_of_their_own():
+    spec = {"target_names": ["no", "yes"], "labels": ["-1", "1"], "shape": [2, 2]}
+    data, target = decoded("features_and_labels", [b"1 2 \n3 4 \n", b"1\n-1\n"], **spec)
+    assert data.tolist() == [[1, 2], [3, 4]]
+    assert target.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="shorter"):
+        decoded("features_and_labels", [b"1 2\n3 4\n", b"1\n"], **spec)
+
+
 def test_columns_are_selected_by_name():
     blob = b'"id","kind","x","sign"\n7,"3","0.5","s"\n8,"4",?,"t"\n9,"5",-0,"s"\n'
     spec = {"columns": ["id", "class", "x", "sign"], "feature_names": ["sign=s", "x"], "shape": [3, 2]}

@@ -9,6 +9,7 @@ COMPARISON_PARTS = {
     "images": (["images", "images_timing"], []),
     "tables": (["tables"], ["ranks"]),
     "test": (["test"], ["test_ranks"]),
+    "categories": (["categories"], ["categories_ranks"]),
     "outliers": (["outliers"], []),
     "left_out": (["left_out"], []),
 }
@@ -54,7 +55,7 @@ rule comparison_fit:
     input:
         lambda wildcards: (
             f"results/data/{wildcards.dataset}.json"
-            if wildcards.part in ("tables", "test", "left_out")
+            if wildcards.part not in ("images", "outliers")
             else f"results/comparison/features/{wildcards.part}/{wildcards.dataset}.npz"
         ),
     output:

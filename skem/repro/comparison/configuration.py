@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
@@ -25,8 +26,11 @@ SCORES = {
 SHARED = ("runs", "n_folds", "max_rows", "test_fraction", "n_features")
 """Keys of a part, or of a data set, that concern the jobs of all its methods."""
 
-Part = Literal["images", "tables", "test", "outliers", "left_out"]
-"""Parts of the comparison: ``tables`` are the development tables, ``test`` the test tables."""
+GROUPS = {"tables": "development", "test": "test", "categories": "categories"}
+"""Parts of the comparison on tables, and the group of tables of each."""
+
+Part = Literal["images", "tables", "test", "categories", "outliers", "left_out"]
+"""Parts of the comparison."""
 
 Model: TypeAlias = Literal[tuple(entries())]  # type: ignore[valid-type]
 Score: TypeAlias = Literal[tuple(SCORES)]  # type: ignore[valid-type]
@@ -104,10 +108,12 @@ class Tables(TypedDict):
     notes: str
     development_notes: str
     test_notes: str
+    categories_notes: str
     n_folds: Annotated[int, Field(ge=2, le=100)]
     max_rows: Annotated[int, Field(ge=20)]
     development: Annotated[Distinct[Source], Field(min_length=2)]
     test: Annotated[Distinct[Source], Field(min_length=2)]
+    categories: Annotated[Distinct[Source], Field(min_length=2)]
 
 
 class OutlierSet(TypedDict):
@@ -147,17 +153,18 @@ class Comparison(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Comparison:
-        if common := set(self.tables["development"]) & set(self.tables["test"]):
-            raise ValueError(f"tables.test has {min(common)}, a development table; a table has one group")
+        for one, other in combinations(GROUPS.values(), 2):
+            if common := {*self.tables[one]} & {*self.tables[other]}:  # type: ignore[literal-required]
+                raise ValueError(f"tables.{other} and tables.{one} have {min(common)}; a table has one group")
         return self
 
     def section(self, part: Part) -> dict[str, Any]:
-        """Return the section of a part; those of development and test tables have their own ``data_sets`` and ``group_notes``."""
-        group = {"tables": "development", "test": "test"}.get(part)
+        """Return the section of a part; those on tables have their own ``data_sets`` and ``group_notes``."""
+        group = GROUPS.get(part)
         if group is None:
             return dict(getattr(self, part))
         tables: dict[str, Any] = dict(self.tables)
-        return tables | {"data_sets": tables[group], "group": group, "group_notes": tables[f"{group}_notes"]}
+        return tables | {"data_sets": tables[group], "group_notes": tables[f"{group}_notes"]}
 
     def data_sets(self, part: Part) -> list[str]:
         """Data sets of a part."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.comparison.configuration import SCORES, Comparison, Part
-from skem.repro.comparison.summary import DIGITS, SIZES
+from skem.repro.comparison.summary import DIGITS, SIZES, ranks_of
 from skem.repro.render.format import document, interval, number
 
 SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
@@ -19,15 +19,18 @@ BASELINE_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM"}
 NOT_RUN = "The comparison on these tables has not been run."
 UNAVAILABLE = "Not available."
 
+GROUP_TITLES = {"tables": "development tables", "test": "test tables", "categories": "tables with categories"}
+"""Titles of `configuration.GROUPS`."""
+
 
 def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, str]:
     """The tables of a part as Markdown, by name; the ranks stand above those of the tables."""
     names, own, table = settings.titles(), settings.section(part), tables[part]
-    if part in ("tables", "test"):
-        ranked = tables["test_ranks" if part == "test" else "ranks"]
+    if part in GROUP_TITLES:
+        ranked = tables[ranks_of(part)]
         blocks = _ranks(table, ranked, names) if len(table) else [NOT_RUN]
-        notes, title = [own["notes"], own["group_notes"]], f"{own['group']} tables"
-        return {part: document(f"Classifier comparison: {title}", *notes, *blocks, *failures(table, names))}
+        title, notes = f"Classifier comparison: {GROUP_TITLES[part]}", [own["notes"], own["group_notes"]]
+        return {part: document(title, *notes, *blocks, *failures(table, names))}
     if part == "left_out":
         blocks = [own["notes"], left_out(table, names), *failures(table, names)]
         return {part: document("Classifier comparison: classes left out", *blocks)}

@@ -84,12 +84,16 @@ def tables(part: Part, values: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataF
         return {"outliers": measured}
     if part == "left_out":
         return {"left_out": of_left_out(measured)}
-    prefix = "test_" if part == "test" else ""
     if not len(measured):
-        return {part: measured, f"{prefix}ranks": pd.DataFrame(columns=["method", "rank", "measure"])}
+        return {part: measured, ranks_of(part): pd.DataFrame(columns=["method", "rank", "measure"])}
     means = of_tables(measured)
     both = [ranks(means, "accuracy", larger_is_better=True), ranks(means, "log_loss", larger_is_better=False)]
-    return {part: means, f"{prefix}ranks": pd.concat(both, ignore_index=True)}
+    return {part: means, ranks_of(part): pd.concat(both, ignore_index=True)}
+
+
+def ranks_of(part: Part) -> str:
+    """Name of the table of ranks of a part."""
+    return "ranks" if part == "tables" else f"{part}_ranks"
 
 
 def of_images(scores: pd.DataFrame) -> pd.DataFrame:

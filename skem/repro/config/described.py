@@ -20,7 +20,16 @@ from typing_extensions import TypedDict
 from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Decoder = Literal["idx", "digits_csv", "cifar_binary", "cifar_pickled", "cifar_png", "pickled_frame", "table"]
+Decoder = Literal[
+    "idx",
+    "digits_csv",
+    "cifar_binary",
+    "cifar_pickled",
+    "cifar_png",
+    "pickled_frame",
+    "table",
+    "features_and_labels",
+]
 Word = Annotated[str, Field(pattern="^[0-9a-z_]+$")]
 Texts = Distinct[Text]
 Wheel = TypedDict("Wheel", {"python-version": Word, "abi": Word, "platform": Word})
@@ -82,6 +91,7 @@ class Described(Strict):
     labels: Annotated[list[Text | Texts], Field(min_length=1)] | None = None
     feature_names: Texts | None = None
     levels: dict[str, Texts] | None = None
+    left_out: Texts | None = None  # labels whose samples are no part of the data set
     licence: str
     citation: str
     doi: Annotated[str, Field(pattern=r"^10\.")] | None

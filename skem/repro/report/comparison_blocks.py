@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from skem.repro.comparison import configuration, pages, summary
+from skem.repro.comparison.configuration import Part
 from skem.repro.render.format import number, table
 from skem.repro.report.reference import Reference
 
@@ -14,11 +15,12 @@ OURS = "discriminative_pskem_cv"
 
 BASELINES = tuple(summary.BASELINES.values())
 MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss"}
-NOT_RUN = "The comparison on test tables has not been run."
+NOT_RUN = "The comparison on these tables has not been run."
 
 
-def _ranks(reference: Reference) -> pd.DataFrame:
-    ranks = reference.table(RANKS) if reference.has(RANKS) else pd.DataFrame()
+def _ranks(reference: Reference, part: Part = "test") -> pd.DataFrame:
+    name = f"comparison_{summary.ranks_of(part)}"
+    ranks = reference.table(name) if reference.has(name) else pd.DataFrame()
     return ranks.assign(rank=ranks["rank"].astype(float)) if len(ranks) else ranks
 
 
@@ -49,7 +51,16 @@ def test_summary(reference: Reference) -> str:
 
 def test_ranks(reference: Reference) -> str:
     """Return average ranks on the test tables, and wins, ties and losses against `BASELINES`."""
-    ranks, blocks = _ranks(reference), []
+    return _average_ranks(reference, "test")
+
+
+def categories_ranks(reference: Reference) -> str:
+    """Return the same for the tables with categories."""
+    return _average_ranks(reference, "categories")
+
+
+def _average_ranks(reference: Reference, part: Part) -> str:
+    ranks, blocks = _ranks(reference, part), []
     if not len(ranks):
         return NOT_RUN
     titles = _titles(reference)
@@ -58,9 +69,10 @@ def test_ranks(reference: Reference) -> str:
         lines = pd.DataFrame(
             {"method": own["method"].map(titles), "average rank": own["rank"].map("{:.1f}".format)}
         )
+        n_datasets, critical_difference = own.iloc[0][["n_datasets", "critical_difference"]].astype(float)
         head = (
-            f"Average rank by {label} on {test_tables(reference)} test tables; differences below "
-            f"{critical_difference(reference)}, the critical difference (Nemenyi, 5%), are not significant:"
+            f"Average rank by {label} on {n_datasets:.0f} {pages.GROUP_TITLES[part]}; differences below "
+            f"{critical_difference:.1f}, the critical difference (Nemenyi, 5%), are not significant:"
         )
         blocks += [head, table(lines.join(pages.outcomes(own)), padded=False)]
     return "\n\n".join(blocks)

@@ -208,6 +208,7 @@ NAMED: dict[str, Callable[..., Any]] = {
     "partition": _partition,
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
+    "comparison.categories_ranks": comparison_blocks.categories_ranks,
     "comparison.test_tables": comparison_blocks.test_tables,
     "comparison.critical_difference": comparison_blocks.critical_difference,
     "speed.scikit_learn": _speed,

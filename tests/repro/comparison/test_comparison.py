@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from skem.repro.training.classifiers import Classifier, comparison, make
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/comparison.yaml"
-PARTS = ("images", "tables", "test", "outliers", "left_out")
+PARTS = get_args(configuration.Part)
 
 
 @pytest.fixture(scope="module")
