@@ -24,7 +24,8 @@ def adapted(problem: Problem, relevance: float, n_samples: float, parts: Collect
         mu_k <- alpha_k E_k[x] + (1 - alpha_k) mu_k
         P_k  <- alpha_k E_k[(x - m_k) (x - m_k)^T] + (1 - alpha_k) (P_k + (mu_k - m_k) (mu_k - m_k)^T)
 
-    For an adapted m_k the last line is eq. 13, which may be negative for another m_k. Sums are about mu_k here. A tied covariance is the mean of all P_k with weights n_k + r.
+    For an adapted m_k the last line is eq. 13, which may be negative for another m_k. Sums are about mu_k here. A tied covariance is
+    the mean of all P_k with weights n_k + r.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class Rows:
 
     def __sizeof__(self) -> int:
         """Size in bytes, by which Dask's workers spill; features count twice if a standardised copy is kept."""
-        return self.X.nbytes * (2 if self.keep else 1) + self.weights.nbytes
+        return self.X.nbytes * (2 if self.keep else 1) + getattr(self.weights, "nbytes", 0)
 
     @cached_property
     def extent(self) -> np.ndarray:

@@ -16,6 +16,7 @@ from skem.engine import missing
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.density import Block, class_log_density, fill_log_density
 from skem.engine.given_start import checked_mixture
+from skem.engine.linalg import weighted_sum
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
@@ -63,7 +64,8 @@ class FittedMixture:
         """A mixture without classes from given parameters in input units; the units follow from its moments."""
         m, P = mixture.means.shape[1], mixture.covariances
         with np.errstate(over="ignore", invalid="ignore"):
-            units = Units(mixture.weights[:, 0] @ mixture.means, np.ones(m), bool(standardize), 1.0)
+            shift = weighted_sum(mixture.weights[:, 0], mixture.means)
+            units = Units(shift, np.ones(m), bool(standardize), 1.0)
             variances = cls((mixture,), (np.arange(m),), units, covariance_type).variances
         refuse_extreme(variances, lambda: (mixture.means.min(axis=0), mixture.means.max(axis=0)))
         spread = np.sqrt(variances)
@@ -216,8 +218,8 @@ class FittedMixture:
         """Variance of each feature under the mixture without classes, (m,)."""
         mixture, weights = self.blocks[0].mixture, self.mixtures[0].weights[:, 0]
         within = self.covariance_type.variances(mixture.covariances)
-        between = mixture.means - weights @ mixture.means
-        return weights @ (within + between**2) * self.units.scale**2
+        between = mixture.means - weighted_sum(weights, mixture.means)
+        return weighted_sum(weights, within + between**2) * self.units.scale**2
 
     def compressed(self, covariances: np.ndarray) -> np.ndarray:
         """Covariances of all components, as of `component_covariances`, in the form of ``covariances_`` for this type."""

@@ -18,6 +18,7 @@ from skem.engine import adaptation, em
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
 from skem.engine.kmeans import assign
+from skem.engine.linalg import weighted_sum
 from skem.engine.masked import with_nan
 from skem.engine.parameters import FLOAT64, Mixture
 from skem.engine.rows import Rows
@@ -689,7 +690,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         checked, mixture = check_features(self, X, reset=False), self._fitted.mixtures[0]
         spread = np.sqrt(self._fitted.variances)
         scale = spread if metric == "mahalanobis" else common_scale(spread)
-        shift = mixture.weights[:, 0] @ mixture.means
+        shift = weighted_sum(mixture.weights[:, 0], mixture.means)
         with Workers(self.n_jobs) as workers, single_threaded():
             samples = Samples(Rows(checked, None, shift, scale), np.ones(len(checked)), workers)
             return assign(samples, (mixture.means - shift) / scale)
