@@ -17,6 +17,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import skops.io
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
@@ -28,7 +29,6 @@ from sklearn.svm import SVC
 
 from skem import (
     DensityOutlierDetector,
-    DiscriminativePSKEMClassifier,
     DiscriminativePSKEMClassifierCV,
     GaussianMixture,
     SKEMClassifier,
@@ -120,8 +120,10 @@ plt.show()
 # %%
 # Save and load
 # -------------
-# ``save`` writes the best model of the search to a file without pickle, which is safe to load.
+# skops writes a model to a file without pickle. Loading creates only objects of known types, and of those that are given as trusted: check
+# the list if the file is not your own.
 
-model.save(folder / "wines.npz")
-loaded = DiscriminativePSKEMClassifier.load(folder / "wines.npz")
+skops.io.dump(model, folder / "wines.skops")
+untrusted = skops.io.get_untrusted_types(file=folder / "wines.skops")
+loaded = skops.io.load(folder / "wines.skops", trusted=untrusted)
 print((loaded.predict(X_test) == model.predict(X_test)).all())

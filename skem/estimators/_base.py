@@ -27,10 +27,11 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
-from skem.estimators._batches import BATCHES, BatchesMixin, take_batches
+from skem.estimators._batches import BatchesMixin
 from skem.estimators._callbacks import Progress, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
+    check_attribute,
     check_n_samples,
     integers,
     numbers,
@@ -49,12 +50,7 @@ from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._options import SHARED_KERNEL
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions, validate_parameter_constraints
-from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
 from skem.estimators._training import Iteration, MixtureEstimator, Training, seeds
-
-
-def _expect_columns(block: int, columns: Any, n_features: int) -> None:
-    expect(f"block_indices_.{block}", columns, (None,), "integer", least=0, most=n_features - 1)
 
 
 class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
@@ -369,7 +365,8 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         fitted = require_fitted(self, "block_indices_")
         changed = checked_replacement(fitted, columns=tuple(to_numpy(list(indices))))
         for r, columns in enumerate(changed.columns):
-            _expect_columns(r, columns, self.n_features_in_)
+            bounds = {"least": 0, "most": self.n_features_in_ - 1}
+            check_attribute(f"block_indices_.{r}", columns, ("n",), **bounds, integer=True)
         self._fitted = changed
 
     @property
@@ -436,7 +433,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         return log_density + like(self._log_prior(), log_density)
 
     def _prior(self) -> np.ndarray:
-        """``priors_``, (L,), as fitted, assigned or read from a file."""
+        """``priors_``, (L,), as fitted or assigned."""
         prior = checked_array("priors_", to_numpy(self.priors_), (len(self.classes_),))
         if not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(f"priors_ must be non-negative and sum to one, got {prior}")
@@ -578,66 +575,3 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             components = (rng.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
             X[:, columns] = fitted.sample(components, r, rng)
         return X, self.classes_[codes]
-
-    # Files
-
-    def _state(self) -> dict[str, Any]:
-        names = "classes_", "class_count_", "priors_", "n_components_", "groups_", "n_blocks_"
-        histories = "n_iter_", "log_likelihood_", "objective_", "best_iter_", "converged_", "dtype_used_"
-        return (
-            attributes_of(self, *names)
-            | {"block_indices_": list(self._fitted.columns), "blocks_": list(self._fitted.mixtures)}
-            | self._fitted.units_state()
-            | attributes_of(self, "_fitted_with", *histories, "validation_scores_", "best_validation_score_")
-            | attributes_of(self, *BATCHES)
-        )
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        m, self.classes_ = take_features(state, self), take_classes(state)
-        self.class_count_ = take(state, "class_count_", (len(self.classes_),), least=0)
-        self.priors_ = take(state, "priors_", (len(self.classes_),))
-        self._prior()
-        K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
-        if "groups_" in state:
-            self.groups_ = take_list(state, "groups_", len(self.classes_))
-            for c, group in enumerate(self.groups_):
-                expect(f"groups_.{c}", group, (None,), "integer", least=0, most=K - 1)
-        R = self.n_blocks_ = take(state, "n_blocks_", kind="integer", least=1)
-        columns = take_list(state, "block_indices_", R)
-        for r, block in enumerate(columns):
-            _expect_columns(r, block, m)
-        mixtures = self._take_mixtures(state, "blocks_", columns)
-        self._fitted = FittedMixture.of_state(state, mixtures, columns, self.standardize, "blocks_.*.{}")
-        expect("_shift", self._fitted.units.shift, (m,))
-        self._fitted_with = state.pop("_fitted_with", None)
-        if not isinstance(self._fitted_with, dict) or not set(self._structure()) <= set(self._fitted_with):
-            raise ValueError(f"_fitted_with must be a mapping with {', '.join(self._structure())}")
-        for name, text in self._fitted_with.items():
-            expect(f"_fitted_with.{name}", text, kind="word")
-        n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
-        self.best_iter_ = take(state, "best_iter_", kind="integer", least=0)
-        self.log_likelihood_ = take(state, "log_likelihood_", (n_iter,), least=-np.inf, most=np.inf)
-        self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self._take_converged(state)
-        self.dtype_used_ = take(state, "dtype_used_", kind="word", words=("float32", "float64"))
-        take_batches(self, state)
-        if "validation_scores_" in state:
-            self.validation_scores_ = take_list(state, "validation_scores_")
-            for i, score in enumerate(self.validation_scores_):
-                expect(f"validation_scores_.{i}", score)
-        if "best_validation_score_" in state:
-            self.best_validation_score_ = take(state, "best_validation_score_")
-
-    def _take_mixtures(
-        self, state: dict[str, Any], name: str, columns: Sequence[np.ndarray], n_components: int | None = None
-    ) -> list[Mixture]:
-        """A mixture for each block, with arrays of matching shapes; ``n_components`` is ``n_components_`` by default."""
-        mixtures = take_list(state, name, len(columns))
-        for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
-            if not isinstance(mixture, Mixture):
-                raise ValueError(f"{name}.{r} must be a Mixture, got {type(mixture).__name__}")
-            K, L = n_components or self.n_components_, len(self.classes_)
-            expect(f"{name}.{r}.weights", mixture.weights, (K, L), least=0)
-            expect(f"{name}.{r}.means", mixture.means, (K, len(block)))
-            expect(f"{name}.{r}.covariances", mixture.covariances, np.shape(mixture.covariances))
-        return mixtures

@@ -18,22 +18,10 @@ from skem.engine.threads import Workers, single_threaded
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, refuse_missing_labels
 from skem.estimators._samples import TrainingSamples
-from skem.estimators._state import take
 from skem.estimators._training import Iteration, Training
 
 LEARNING_DECAY = 0.7
 """Exponent of the decay of shares in ``partial_fit``: below one, early batches are forgotten (Cappe and Moulines 2009)."""
-
-BATCHES = ("_in_batches", "_least_ridge")
-"""Attributes in files: True if histories are those of batches; the covariance regularisation, in the engine's units, if it was raised."""
-
-
-def take_batches(model: Any, state: dict[str, Any]) -> None:
-    """Remove the attributes ``BATCHES`` from the state of a file, and set them."""
-    if "_in_batches" in state:
-        model._in_batches = take(state, "_in_batches", kind="boolean")
-    if "_least_ridge" in state:
-        model._least_ridge = take(state, "_least_ridge", least=0)
 
 
 def training_on(model: Any, batch: TrainingSamples) -> Training:
@@ -99,7 +87,7 @@ class BatchesMixin:
 
         Share of a batch, units and initialisation are those of ``GaussianMixture.partial_fit``: a batch of n samples has a share of
         t^-0.7 in the new parameters, where t is 1 + (number of earlier samples) / n. The first batch determines the units and
-        initialises EM once, unless the classifier is fitted or loaded. With ``priors="empirical"`` the class prior is the share of
+        initialises EM once, unless the classifier is fitted. With ``priors="empirical"`` the class prior is the share of
         each class in all samples so far.
 
         A class that is new in a later batch shares the components there are. Its first mixing proportions are the mean

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parameters import LARGEST_INTEGER
 from skem.engine.parts import slices, tree
@@ -291,3 +292,24 @@ def check_n_samples(n_samples: object) -> None:
         raise TypeError(f"sample: n_samples must be a whole number, got {n_samples!r}")
     if n_samples < 1:
         raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+
+
+def check_attribute(
+    name: str,
+    values: Any,
+    shape: tuple[int | str, ...] = (),
+    *,
+    least: float = -np.inf,
+    most: float = np.inf,
+    integer: bool = False,
+) -> np.ndarray:
+    """A fitted attribute, which users may assign, as an array; ValueError unless it has this shape, see `checked_array`, and range."""
+    if np.ndim(values) and not shape:
+        raise ValueError(f"{name} must be one number, got an array of shape {np.shape(values)}")
+    if integer and np.asarray(values).dtype.kind not in "iu":
+        raise ValueError(f"{name} must be an array of integers, got {np.asarray(values).dtype}")
+    array = checked_array(name, values, shape)
+    if array.size and not (least <= array.min() and array.max() <= most):
+        allowed = f"at least {least:.3g}" if most == np.inf else f"from {least:.3g} to {most:.3g}"
+        raise ValueError(f"{name} must be {allowed}, got values from {array.min():.3g} to {array.max():.3g}")
+    return array

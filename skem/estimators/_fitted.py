@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 
 from skem.engine import missing
-from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
+from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, class_log_density, fill_log_density
 from skem.engine.given_start import checked_mixture
 from skem.engine.linalg import weighted_sum
@@ -22,11 +22,7 @@ from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import namespace_of
 from skem.estimators._checking import has_missing
-from skem.estimators._state import POSITIVE, take
 from skem.estimators._units import Units, common_scale, refuse_extreme, winsorised
-
-LARGEST_SQUARE = 1e290
-"""Largest covariance, and largest square of a mean over a variance, in a file: sums of such terms are finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,42 +247,6 @@ class FittedMixture:
             mean = missing.imputed(features, self.blocks[0], workers)
         return np.where(np.isnan(features.X), mean * self.units.scale + self.units.shift, features.X)
 
-    # Files
-
-    def units_state(self) -> dict[str, Any]:
-        """The attributes of a file beside the mixtures and their features."""
-        units = self.units
-        return {
-            "_shift": units.shift,
-            "_scale": units.scale,
-            "_mean_variance": units.mean_variance,
-            "_fitted_type": self.covariance_type.name,
-        } | ({} if units.limits is None else {"_limits": units.limits})
-
-    @classmethod
-    def of_state(
-        cls,
-        state: dict[str, Any],
-        mixtures: Sequence[Mixture],
-        columns: Sequence[np.ndarray],
-        standardize: bool | str,
-        name: str,
-    ) -> Self:
-        """A model from a file, with the attributes of `units_state`, which are removed from ``state``.
-
-        ``name`` is that of an array in messages, with * for the block and {} for the part of a mixture.
-        """
-        covariance_type = COVARIANCE_TYPES[take(state, "_fitted_type", kind="word", words=COVARIANCE_TYPES)]
-        shift = take(state, "_shift", (None,))
-        scale = take(state, "_scale", shift.shape, least=POSITIVE)
-        limits = take(state, "_limits", (2, len(shift))) if "_limits" in state else None
-        if limits is not None and not (limits[0] <= limits[1]).all():
-            raise ValueError("_limits must be in increasing order")
-        units = Units(shift, scale, bool(standardize), take(state, "_mean_variance", least=0), limits)
-        for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
-            _check(mixture, block, units, covariance_type, name.replace("*", str(r)))
-        return cls(tuple(mixtures), tuple(columns), units, covariance_type)
-
 
 def possible(log_joint: Any, axis: int) -> Any:
     """``log_joint`` itself, or ValueError for a sample with a density of zero under all classes or components on ``axis``."""
@@ -318,30 +278,6 @@ def require_fitted(model: Any, name: str) -> FittedMixture:
     if not hasattr(model, "_fitted"):
         raise NotFittedError(f"{type(model).__name__} is not fitted: {name} is known after fit")
     return model._fitted
-
-
-def _check(
-    mixture: Mixture, columns: np.ndarray, units: Units, covariance_type: CovarianceType, name: str
-) -> None:
-    """Raise ValueError if a mixture from a file has no finite density."""
-    arrays = mixture.weights, mixture.means, mixture.covariances
-    checked_mixture(arrays, (None, len(columns), mixture.weights.shape[1]), covariance_type, name)
-    with np.errstate(over="ignore", under="ignore"):
-        internal = units.to_engine(mixture, columns, covariance_type)
-        covariances = internal.covariances
-        variances = covariance_type.variances(covariances)
-        if not (np.abs(covariances) <= LARGEST_SQUARE).all():
-            raise ValueError(f"{name.format('covariances')} are too large, or _scale too small, for float64")
-        if not (internal.means**2 <= LARGEST_SQUARE * variances).all():
-            raise ValueError(
-                f"{name.format('means')} are too far from _shift, or covariances too small, for float64"
-            )
-    if covariance_type.name == "spherical":
-        boxes = covariance_type.rescaled(covariances, units.scale[columns])
-        if not np.allclose(boxes, mixture.covariances.reshape(len(boxes), -1)):
-            raise ValueError(
-                f"{name.format('covariances')} must be balls, or with standardize=True boxes of one shape"
-            )
 
 
 def _read_only_mixture(mixture: Mixture) -> Mixture:

@@ -9,15 +9,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from skem.engine.masked import with_nan
-from skem.estimators._files import SavedMixin
 from skem.estimators._options import nested
-from skem.estimators._state import attributes_of, take, take_features
 
 STANDARDIZE: dict[str, bool | str] = {"standard": True, "robust": "robust", "quantile": True}
 """The classifier's ``standardize`` for each ``scaling``."""
 
 
-class ScaledClassifier(SavedMixin, Pipeline):
+class ScaledClassifier(Pipeline):
     """Transform of each feature and classifier. Densities are those of the transformed features."""
 
     @property
@@ -34,10 +32,6 @@ class ScaledClassifier(SavedMixin, Pipeline):
         X, y = self[-1].sample(*arguments, **options)
         return self[:-1].inverse_transform(X), y
 
-    def _state(self) -> dict[str, Any]:
-        scaler = attributes_of(self[0], "quantiles_")
-        return self[-1]._state() | {"_scaler": scaler}
-
 
 class QuantilesToNormal(QuantileTransformer):
     """Quantile transform to a normal distribution that takes masked arrays."""
@@ -47,25 +41,6 @@ class QuantilesToNormal(QuantileTransformer):
 
     def transform(self, X: Any) -> np.ndarray:
         return super().transform(with_nan(X))
-
-
-def with_saved_scaler(classifier: Any, state: dict[str, Any]) -> Any:
-    """Remove the quantiles from the state that was saved with a classifier, and put them in front of it, if there are any."""
-    if "_scaler" not in state:
-        return classifier
-    saved, m = state.pop("_scaler"), classifier.n_features_in_
-    quantiles = take(saved, "quantiles_", (None, m))
-    if (np.diff(quantiles, axis=0) < 0).any():
-        raise ValueError("quantiles_ must not decrease")
-    model = scaled_classifier(classifier, "quantile", len(quantiles))
-    scaler = model[0]
-    scaler.quantiles_, scaler.n_quantiles_ = quantiles, len(quantiles)
-    scaler.references_ = np.linspace(0, 1, len(quantiles))
-    if take_features(saved, scaler) != m:
-        raise ValueError(f"n_features_in_ of the scaler must be {m}, got {scaler.n_features_in_}")
-    for name in saved:
-        raise ValueError(f"{name} is not an attribute of a fitted {type(scaler).__name__}")
-    return model
 
 
 def quantiles_to_normal(n_samples: int) -> QuantilesToNormal:

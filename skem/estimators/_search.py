@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import CallbackSupportMixin, fitting, with_callbacks
-from skem.estimators._files import File
 from skem.estimators._training import one_seed
 
 
@@ -45,10 +44,6 @@ class Search(CallbackSupportMixin):
     def sample(self, n_samples: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """Draw samples from ``best_estimator_``; its ``sample`` has the options."""
         return self._model.sample(n_samples, **options)
-
-    def save(self, file: File) -> None:
-        """Write ``best_estimator_`` to a file, which the ``load`` of its class reads."""
-        self._model.save(file)
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:

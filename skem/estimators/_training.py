@@ -26,11 +26,9 @@ from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress
 from skem.estimators._checking import check_features
-from skem.estimators._files import SavedMixin
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
-from skem.estimators._state import take
 from skem.estimators._units import Units, winsorised
 
 if TYPE_CHECKING:
@@ -211,11 +209,8 @@ class ConvergenceMixin:
             )
         return self._converged
 
-    def _take_converged(self, state: dict[str, Any]) -> None:
-        self._converged = take(state, "converged_", kind="boolean") if "converged_" in state else None
 
-
-class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseEstimator):
+class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
     """Estimator that EM trains.
 
     A subclass has ``_prepare``, which checks and returns a `Training`, and ``_initial``, which returns an initialisation, a mixture

@@ -10,24 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.parameters import Mixture
 from skem.estimators._array_api import device_of
 from skem.estimators._calibration import tempered
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import integers, numbers, refuse_out_of_core
+from skem.estimators._checking import check_attribute, integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
 from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
 from skem.estimators._held_out import Data, NoneHeldOutError
 from skem.estimators._methods import per_sample
 from skem.estimators._options import DISCRIMINATIVE
 from skem.estimators._paths import choose
-from skem.estimators._quantiles import of_classifier, with_saved_scaler
+from skem.estimators._quantiles import of_classifier
 from skem.estimators._samples import TrainingSamples
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import attributes_of, expect, take
 from skem.estimators._training import Iteration, Training, one_seed
 from skem.estimators.pskem import PSKEMClassifier
 
@@ -394,50 +392,12 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         require_fitted(self, "generative_blocks_")
         self._generative = checked_replacement(self._generative, mixtures=tuple(mixtures))
 
-    # Files
-
-    def _state(self) -> dict[str, Any]:
-        names = "temperature_", "background_", "strength_", "n_discriminative_iter_"
-        number = len(self._generative.mixtures[0].means)
-        return (
-            super()._state()
-            | {"generative_blocks_": list(self._generative.mixtures)}
-            | ({} if number == self.n_components_ else {"_n_generative_components": number})
-            | attributes_of(self, *names, "best_discriminative_iter_", "conditional_log_likelihood_")
-            | attributes_of(self, "best_params_")
-        )
-
-    _with_saved_scaler = staticmethod(with_saved_scaler)
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
-        columns = self._fitted.columns
-        number = self.n_components_
-        if "_n_generative_components" in state:  # of components that doubled
-            number = take(state, "_n_generative_components", kind="integer", least=1)
-        mixtures = self._take_mixtures(state, "generative_blocks_", columns, number)
-        state |= self._fitted.units_state()
-        names = "generative_blocks_.*.{}"
-        self._generative = FittedMixture.of_state(state, mixtures, columns, self.standardize, names)
-        self.temperature_, self.background_ = take(state, "temperature_"), take(state, "background_")
-        self._expect_temperature()
-        self.strength_ = take(state, "strength_", least=0, most=np.inf)
-        if "best_params_" in state:
-            self.best_params_ = state.pop("best_params_")
-            clone(self).set_params(**self.best_params_)._validate_params()
-        n_iter = take(state, "n_discriminative_iter_", kind="integer", least=0)
-        self.n_discriminative_iter_ = n_iter
-        self.best_discriminative_iter_ = take(state, "best_discriminative_iter_", kind="integer", least=0)
-        self.conditional_log_likelihood_ = take(
-            state, "conditional_log_likelihood_", (n_iter,), least=-np.inf, most=np.inf
-        )
-
     # Decisions
 
-    def _expect_temperature(self) -> None:
-        """Raise ValueError for a temperature or a background, assigned or from a file, that gives no probabilities."""
-        expect("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
-        expect("background_", self.background_, least=0, most=1)
+    def _check_temperature(self) -> None:
+        """Raise ValueError for an assigned temperature or background that gives no probabilities."""
+        check_attribute("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
+        check_attribute("background_", self.background_, least=0, most=1)
 
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
@@ -453,7 +413,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         return logsumexp(log_joint, axis=1, keepdims=True) + self._tempered(log_joint)
 
     def _tempered(self, log_joint: np.ndarray) -> np.ndarray:
-        self._expect_temperature()
+        self._check_temperature()
         return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample

@@ -71,7 +71,7 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     ----------
     best_estimator_ : DiscriminativePSKEMClassifier or Pipeline
         Model with ``best_params_``, fitted to all samples. With ``scaling="quantile"`` it is a pipeline of a
-        ``QuantileTransformer`` and the classifier. ``DiscriminativePSKEMClassifier.load`` reads either from a file of ``save``.
+        ``QuantileTransformer`` and the classifier.
     best_params_ : dict
         "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, its "options" among them, which rebuild the classifier to the last bit.
         An infinite "strength" keeps the mixtures of EM.

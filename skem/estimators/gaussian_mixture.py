@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +33,7 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
-from skem.estimators._batches import BATCHES, advance, take_batches, training_on
+from skem.estimators._batches import advance, training_on
 from skem.estimators._callbacks import all_or_nothing, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
@@ -44,13 +45,11 @@ from skem.estimators._checking import (
     numbers,
     total_weight,
 )
-from skem.estimators._files import File, read_model, reading
 from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import Iteration, MixtureEstimator, Training
 from skem.estimators._units import METRICS, common_scale
 
@@ -329,7 +328,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         A batch of n samples has a share of t^-0.7 in the new parameters, where t is 1 +
         ``n_samples_seen_`` / n: the number of the batch if all have the same size. The samples of ``fit`` count as
         batches of that size. Later batches count for more. The first batch initialises EM
-        as in ``fit``, unless the mixture is fitted, loaded or made from parameters.
+        as in ``fit``, unless the mixture is fitted or made from parameters.
 
         Parameters
         ----------
@@ -428,6 +427,30 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         model.n_components, model.n_features_in_ = mixture.means.shape
         model._fitted = FittedMixture.of_parameters(mixture, covariance, model.standardize)
         return model
+
+    @classmethod
+    def from_armadillo(cls, file: str | os.PathLike[str] | BinaryIO) -> Self:
+        """Read a mixture that Armadillo's ``gmm_diag`` or ``gmm_full`` saved as binary, in double precision.
+
+        Parameters
+        ----------
+        file : str, path-like or binary file object
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``.
+
+        Raises
+        ------
+        OSError
+            A file that cannot be opened.
+        ValueError
+            A file of another format, truncated or damaged, or arrays that form no mixture.
+        """
+        from skem.estimators._armadillo import read_armadillo
+
+        return read_armadillo(file, cls.from_parameters)
 
     def _like(
         self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray, features: Any = slice(None)
@@ -769,56 +792,3 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         log_density, weights = self._weighted(X, sample_weight)
         total_weight(len(weights), weights)
         return float(-2 * weights @ log_density + 2 * self.n_parameters_)
-
-    # Files
-
-    @classmethod
-    def load(cls, file: File) -> Self:
-        """Read the mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
-
-        Parameters
-        ----------
-        file : str, path-like or binary file object
-            A file object is read from its position to its end.
-
-        Raises
-        ------
-        OSError
-            A file that cannot be opened.
-        ValueError
-            A file of another format, truncated, damaged or of a later version, or arrays that form no mixture. The type, shape
-            and range of each array are checked.
-        """
-        from skem.estimators._armadillo import read_armadillo
-
-        with reading(file, cls.__name__) as stream:
-            armadillo = read_armadillo(stream)
-            return read_model(cls, stream) if armadillo is None else cls.from_parameters(**armadillo)
-
-    def _state(self) -> dict[str, Any]:
-        names = "n_iter_", "log_likelihood_", "objective_", "lower_bound_", "converged_", "dtype_used_"
-        state = attributes_of(self, "weights_", "means_", "covariances_")
-        return state | self._fitted.units_state() | attributes_of(self, *names, "n_samples_seen_", *BATCHES)
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        m = take_features(state, self)
-        weights = take(state, "weights_", (None,), least=0)
-        means = take(state, "means_", (len(weights), m))
-        covariances = take(state, "covariances_", np.shape(state.get("covariances_", ())))
-        mixture = Mixture(weights[:, None], means, covariances)
-        self._fitted = FittedMixture.of_state(state, [mixture], [np.arange(m)], self.standardize, "{}_")
-        curve = {"shape": (state.get("n_iter_"),), "least": -np.inf, "most": np.inf}
-        checks: dict[str, Any] = {
-            "n_iter_": {"kind": "integer", "least": 0},
-            "log_likelihood_": curve,
-            "objective_": curve,
-            "lower_bound_": {"least": -np.inf, "most": np.inf},
-            "dtype_used_": {"kind": "word", "words": ("float32", "float64")},
-            "n_samples_seen_": {"kind": "integer", "least": 0},
-        }
-        self._take_converged(state)
-        take_batches(self, state)
-        # A mixture has only some of these after partial_fit, and none of them after from_parameters.
-        for name, check in checks.items():
-            if name in state:
-                setattr(self, name, take(state, name, **check))

@@ -27,9 +27,7 @@ from skem.estimators._checking import (
     total_weight,
     weighted_samples,
 )
-from skem.estimators._files import SavedMixin
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import POSITIVE, attributes_of, take, take_features
 from skem.estimators._units import METRICS, metric_units
 
 FARTHEST = 1e150
@@ -37,7 +35,6 @@ FARTHEST = 1e150
 
 
 class KMeans(
-    SavedMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -250,22 +247,6 @@ class KMeans(
         check_is_fitted(self)
         checked = check_features(self, X, reset=False)
         return -self._assign(checked, check_weights(sample_weight, checked))[1]
-
-    def _state(self) -> dict[str, Any]:
-        names = ("cluster_centers_", "labels_", "inertia_", "n_iter_", "_shift", "_scale", "_unit")
-        return attributes_of(self, *names) | {"_centres": self._internal_centres()}
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        m = take_features(state, self)
-        self.cluster_centers_ = take(state, "cluster_centers_", (None, m))
-        self._centres = take(state, "_centres", self.cluster_centers_.shape)
-        self.labels_ = take(state, "labels_", (None,), "integer", least=0)
-        self.inertia_ = take(state, "inertia_", least=0)
-        self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
-        self._shift = take(state, "_shift", (m,))
-        self._scale = take(state, "_scale", (m,), least=POSITIVE)
-        self._unit = take(state, "_unit", least=POSITIVE)
-        self._internal_centres()
 
     def _internal_centres(self) -> np.ndarray:
         """``cluster_centers_`` in the units of the samples, as fitted or as assigned; ValueError for centres without distances."""

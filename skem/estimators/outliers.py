@@ -11,9 +11,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import all_or_nothing
-from skem.estimators._checking import check_features, check_weights, numbers
+from skem.estimators._checking import check_attribute, check_features, check_weights, numbers
 from skem.estimators._sklearn import HasMethods, StrOptions
-from skem.estimators._state import expect
 from skem.estimators._units import weighted_percentile
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -133,7 +132,7 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """log p(x) less the threshold, shape (n_samples,): negative for outliers."""
-        return self.score_samples(X) - expect("offset_", self.offset_)
+        return self.score_samples(X) - check_attribute("offset_", self.offset_)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """1 for inliers and -1 for outliers, shape (n_samples,)."""

@@ -17,11 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.threads import single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
-from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
-from skem.estimators._files import SavedMixin
+from skem.estimators._checking import (
+    check_attribute,
+    check_features,
+    integers,
+    numbers,
+    total_weight,
+    weighted_samples,
+)
 from skem.estimators._log_odds import log_odds
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import attributes_of, expect, take, take_classes, take_features
 from skem.estimators._training import ConvergenceMixin, warn_unless_converged
 from skem.sdgm.feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.sdgm.fit_cost import refuse_more_than_memory, warn_of_long_fit
@@ -33,14 +38,11 @@ logger = logging.getLogger("skem")
 LEAST_SHARE = float(np.finfo(np.float64).smallest_subnormal)
 """Least mixture weight: its logarithm is finite."""
 
-LARGEST_WEIGHT = 1e100
-"""Largest weight in a file: its product with a feature or kernel is finite."""
-
 LARGEST_CURVATURE = 1e290
 """Largest sum of sample weights times the square of a feature or kernel; sums of such products are finite."""
 
 
-class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) directly (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has its own prior precision, which maximises the
@@ -347,26 +349,27 @@ class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Classif
         self.objective_ = np.array([state.objective for state in states])
         self.n_iter_, self._converged = len(states), last.converged if self.tol else None
 
-    def _expect_arrays(self) -> None:
-        """Raise ValueError for arrays, assigned or from a file, that give no probabilities."""
-        of_each: Any = vars(self)
+    def _check_arrays(self) -> None:
+        """Raise ValueError for assigned arrays that give no probabilities."""
         L, m = len(self.classes_), self.n_features_in_
-        weights = expect("weights_", of_each.get("weights_"), (None,), least=LEAST_SHARE)
-        K, primal = len(weights), self._map.form == "primal"
-        classes = of_each.get("component_classes_")
-        expect("component_classes_", classes, (K,), "integer", least=0, most=L - 1)
+        K, primal = (
+            len(check_attribute("weights_", self.weights_, ("K",), least=LEAST_SHARE)),
+            self._map.form == "primal",
+        )
+        classes = self.component_classes_
+        check_attribute("component_classes_", classes, (K,), least=0, most=L - 1, integer=True)
         for c in np.setdiff1d(np.arange(L), classes):
             raise ValueError(f"component_classes_ has no component of class {self.classes_.tolist()[c]!r}")
-        n_support = expect("coef_", of_each.get("coef_"), (K, None)).shape[1] - 1
+        n_support = check_attribute("coef_", self.coef_, (K, "S")).shape[1] - 1
         most = n_quadratic(m) - 1 if primal else np.inf
-        expect("support_", of_each.get("support_"), (n_support,), "integer", least=0, most=most)
+        check_attribute("support_", self.support_, (n_support,), least=0, most=most, integer=True)
         if not primal:
-            expect("support_vectors_", of_each.get("support_vectors_"), (n_support, m))
+            check_attribute("support_vectors_", self.support_vectors_, (n_support, m))
 
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""
         check_is_fitted(self)
-        self._expect_arrays()
+        self._check_arrays()
         internal = self._map.internal(check_features(self, X, reset=False).astype(np.float64))
         with single_threaded():
             if self._map.form == "dual":
@@ -395,30 +398,3 @@ class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Classif
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Log-odds of each class, of ``classes_[1]`` for two, in nats; beyond 36 compressed to 36 + log(1 + d - 36)."""
         return log_odds(self.predict_log_proba(X))
-
-    def _state(self) -> dict[str, Any]:
-        return attributes_of(
-            self,
-            *("classes_", "n_components_", "component_classes_", "weights_", "support_", "support_vectors_"),
-            *("coef_", "alpha_", "n_nonzero_weights_", "n_iter_", "objective_", "converged_", "_map"),
-        )
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        m = take_features(state, self)
-        self.classes_ = take_classes(state)
-        self.n_components_ = take(state, "n_components_", kind="integer", least=1)
-        self._map = state.pop("_map", None)
-        if not isinstance(self._map, FeatureMap):
-            raise ValueError(f"_map must be a FeatureMap, got {type(self._map).__name__}")
-        self._map.check(m)
-        for name in ("component_classes_", "weights_", "coef_", "support_", "support_vectors_"):
-            if name in state:
-                setattr(self, name, state.pop(name))
-        self._expect_arrays()
-        expect("weights_", self.weights_, (self.n_components_,))
-        expect("coef_", self.coef_, self.coef_.shape, least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT)
-        self.alpha_ = take(state, "alpha_", self.coef_.shape, least=0, most=np.inf)
-        self.n_nonzero_weights_ = take(state, "n_nonzero_weights_", kind="integer", least=0)
-        n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
-        self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self._take_converged(state)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skem.estimators._files import storable
-from skem.estimators._state import POSITIVE, expect
 from skem.estimators._units import refuse_extreme
 from skem.sdgm.quadratic import kernel_scales, quadratic_features
 from skem.sdgm.sparse_bayes import Basis
@@ -23,7 +21,6 @@ LARGEST = 1e100
 """Largest element of a column; sums over samples of products of two such elements are finite."""
 
 
-@storable
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
     """Map from features in input units to the columns that weights multiply; the first column is constant.
@@ -83,14 +80,6 @@ class FeatureMap:
             spread = float(((deviations / scale) ** 2).sum())
             gamma = 1.0 / spread if spread > 0 else 1.0
         return cls(form, kernel, float(gamma), shift, scale)
-
-    def check(self, n_features: int) -> None:
-        """Raise ValueError if the parts, read from a file, make no map of so many features."""
-        expect("_map.form", self.form, kind="word", words=("dual", "primal"))
-        expect("_map.kernel", self.kernel, kind="word", words=("poly2", "rbf"))
-        expect("_map.gamma", self.gamma, least=POSITIVE)
-        expect("_map.shift", self.shift, (n_features,))
-        expect("_map.scale", self.scale, (n_features,), least=POSITIVE)
 
     def internal(self, X: np.ndarray) -> np.ndarray:
         """Centre and scale features, and bring far samples nearer."""

@@ -1,9 +1,6 @@
 """Choice of all parameters of discriminative training: rebuilding, guarantees, and data on which searches fail."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from reference import overlapping_classes
@@ -53,42 +50,6 @@ def test_best_params_rebuild_the_best_estimator(scaling, overlapping):
     assert_array_equal(classifier.predict_proba(features), search.predict_proba(X))
     assert params["standardize"] == ("robust" if scaling == "robust" else True)
     assert classifier.n_components_ == params["n_components"] * 2 ** params["options"]["n_doublings"]
-    assert_array_equal(pickle.loads(pickle.dumps(search)).predict_proba(X), search.predict_proba(X))
-
-
-@pytest.mark.parametrize(
-    ("scaling", "covariance_type", "frame"),
-    [
-        ("standard", "tied", False),
-        ("robust", "full", True),
-        ("quantile", "diag", True),
-        ("quantile", "spherical", False),
-    ],
-)
-def test_every_choice_can_be_saved(scaling, covariance_type, frame, overlapping, tmp_path):
-    X, y = overlapping
-    X = pd.DataFrame(X, columns=["a", "b", "c"]) if frame else X
-    options = QUICK | {"n_components": 3, "n_blocks": 2, "max_doublings": 1, "cv": 2}
-    search = DiscriminativePSKEMClassifierCV(scaling=scaling, covariance_type=covariance_type, **options).fit(
-        X, y
-    )
-    again, path = search, tmp_path / "model.npz"
-    for _ in range(2):
-        again.save(path)
-        again = DiscriminativePSKEMClassifier.load(path)
-        for name in (
-            "predict_proba",
-            "predict_joint_log_proba",
-            "class_log_density",
-            "score_samples",
-            "predict",
-        ):
-            assert_array_equal(getattr(again, name)(X), getattr(search, name)(X))
-        assert_array_equal(again.sample(9, random_state=0)[0], search.sample(9, random_state=0)[0])
-        assert_array_equal(again.classes_, search.classes_)
-    assert clone(again).fit(X, y).score(X, y) == search.score(X, y)
-    if frame:
-        assert_array_equal(again.feature_names_in_, X.columns)
 
 
 def test_the_best_model_is_never_worse_than_em_or_guessing(chosen, overlapping):

@@ -1,7 +1,6 @@
 """Public fitted attributes are the state of an estimator: predictions and files follow what is assigned."""
 
 import copy
-import io
 import pickle
 import tracemalloc
 
@@ -70,11 +69,7 @@ def test_predictions_follow_assigned_attributes(model, changes):
         setattr(fitted, name, change(original))
         after = answers(fitted)
         assert not same(before, after), name
-        if hasattr(fitted, "load"):
-            stream = io.BytesIO()
-            fitted.save(stream)
-            stream.seek(0)
-            assert same(answers(type(fitted).load(stream)), after)
+        assert same(answers(pickle.loads(pickle.dumps(fitted))), after)
         setattr(fitted, name, original)
         assert same(answers(fitted), before)
 
@@ -87,7 +82,7 @@ def test_assigned_centres_may_be_others_in_number():
     assert_allclose(model.transform(centres), np.linalg.norm(centres[:, None] - centres, axis=2), atol=1e-9)
     for wrong in (centres[:, :2], centres * np.nan, centres.astype(str)):
         model.cluster_centers_ = wrong
-        for use in (model.predict, model.transform, model.score, lambda _: model.save(io.BytesIO())):
+        for use in (model.predict, model.transform, model.score):
             with pytest.raises(ValueError, match="cluster_centers_ must be"):
                 use(X)
 

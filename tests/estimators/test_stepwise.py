@@ -80,22 +80,17 @@ def test_batches_match_stepwise_em(covariance_type, ridge):
     assert model.n_iter_ == 6
 
 
-@pytest.mark.parametrize("batches_before", [0, 1, 3])
+@pytest.mark.parametrize("batches_before", [0, 3])
 @pytest.mark.parametrize("standardize", [True, False])
-def test_saved_mixtures_continue(tmp_path, batches_before, standardize):
+def test_batches_and_fits_follow_each_other(batches_before, standardize):
     options = {"variance_floor": 0.1, "standardize": standardize, "random_state": 0}
     model = GaussianMixture(2, **options)
     if not batches_before:
         model.fit(IRIS)
     for batch in np.split(IRIS, 3)[:batches_before]:
         model.partial_fit(batch)
-    model.save(tmp_path / "mixture.npz")
-    loaded = GaussianMixture.load(tmp_path / "mixture.npz")
-    for each in (model, loaded):
-        each.partial_fit(IRIS[::2]).partial_fit(IRIS[1:60], sample_weight=np.ones(59))
-        assert each.n_iter_ == len(each.objective_) == batches_before + 2
-    for name in ("weights_", "means_", "covariances_", "objective_", "n_samples_seen_"):
-        assert_array_equal(getattr(loaded, name), getattr(model, name))
+    model.partial_fit(IRIS[::2]).partial_fit(IRIS[1:60], sample_weight=np.ones(59))
+    assert model.n_iter_ == len(model.objective_) == batches_before + 2
     again = model.fit(IRIS)
     assert_array_equal(again.means_, GaussianMixture(2, **options).fit(IRIS).means_)
     assert again.partial_fit(IRIS).n_iter_ == 1
@@ -243,18 +238,12 @@ def test_batches_after_other_fits():
 
 
 @pytest.mark.parametrize("first", ["fit", "partial_fit"])
-def test_saved_classifiers_continue(tmp_path, first):
+def test_batches_and_fits_of_classifiers_follow_each_other(first):
     model = PSKEMClassifier(6, n_blocks=2, max_iter=3, random_state=0)
     getattr(model, first)(IRIS[::2], SPECIES[::2])
-    model.save(tmp_path / "model.npz")
-    loaded = PSKEMClassifier.load(tmp_path / "model.npz")
-    for each in (model, loaded):
-        each.partial_fit(IRIS[1::2], SPECIES[1::2] + 1)
-        assert each.n_iter_ == len(each.objective_) == (1 if first == "fit" else 2)
-        assert_array_equal(each.class_count_, [25, 50, 50, 25])
-    for one, other in zip(model.blocks_, loaded.blocks_, strict=True):
-        assert_array_equal(one.weights, other.weights)
-        assert_array_equal(one.means, other.means)
+    model.partial_fit(IRIS[1::2], SPECIES[1::2] + 1)
+    assert model.n_iter_ == len(model.objective_) == (1 if first == "fit" else 2)
+    assert_array_equal(model.class_count_, [25, 50, 50, 25])
     again = model.fit(IRIS, SPECIES)
     fresh = PSKEMClassifier(6, n_blocks=2, max_iter=3, random_state=0).fit(IRIS, SPECIES)
     assert_array_equal(again.blocks_[0].means, fresh.blocks_[0].means)
