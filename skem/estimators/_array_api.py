@@ -107,17 +107,6 @@ def refuse_foreign(init: Any, X: Any) -> None:
 # Fitted models
 
 
-def refuse_other_device(estimator: Any, X: Any, method: str) -> None:
-    """Raise ValueError under ``array_api_dispatch`` if ``X`` has another namespace or device than the ``X`` of ``fit``."""
-    if get_config()["array_api_dispatch"]:
-        of_fit, of_X = _place_of(getattr(estimator, estimator._device_attribute)), _place_of(X)
-        if of_fit != of_X:
-            raise ValueError(
-                f"{type(estimator).__name__}.{method}() must use the same namespace and the same device as fit(), but its X "
-                f"is of {of_X} and the X of fit() was of {of_fit}: move X there"
-            )
-
-
 def move_to_device_of(estimator: Any, X: Any) -> None:
     """Move the public arrays that ``fit`` stored to where ``X`` is; arrays of a `FittedMixture` follow when they are read."""
     vars(estimator).pop("_anchor", None)

@@ -31,7 +31,6 @@ from skem.estimators._batches import BatchesMixin
 from skem.estimators._callbacks import Progress, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
-    check_attribute,
     check_n_samples,
     integers,
     numbers,
@@ -50,7 +49,7 @@ from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._options import SHARED_KERNEL
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions, validate_parameter_constraints
-from skem.estimators._training import Iteration, MixtureEstimator, Training, seeds
+from skem.estimators._training import Iteration, MixtureEstimator, Training, parameter, refuse_changes, seeds
 
 
 class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
@@ -224,7 +223,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             samples = training_samples(self, X, y, sample_weight, labelled=True)
         previous = self._fitted if self._is_continued() else None
         if previous is not None:
-            self._check_unchanged("warm_start", "set it back, or set warm_start=False", samples)
+            self._check_unchanged("warm_start", samples)
         if len(samples.classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, and the samples with a weight are of one class only: "
@@ -257,8 +256,13 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             if self._holds_out(samples.codes):
                 samples, held_out = samples.split(self._option("validation_fraction"), random_states[0])
             samples = samples.known_in_each_class()
-        training = self._training(
-            samples, columns, held_out=held_out, continued=previous is not None, random_states=random_states
+        training = Training.of(
+            self,
+            samples,
+            columns,
+            held_out=held_out,
+            continued=previous is not None,
+            random_states=random_states,
         )
         K, groups, log_sharing, given = allocate(self, training.parts, columns, previous)
         for name in ("groups_", "validation_scores_", "best_validation_score_"):
@@ -296,7 +300,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         classes = self.classes_ if classes is None else classes
         return str(numbers_per_class(self, classes) or self.n_components or self.n_components_)
 
-    def _check_unchanged(self, cause: str, fix: str, samples: Any = None) -> None:
+    def _check_unchanged(self, cause: str, samples: Any = None) -> None:
         """Raise ValueError if the last fit cannot be continued with all ``samples``, or on a batch if there are none."""
         changes: dict[str, tuple[Any, Any]] = {
             name: (now, self._fitted_with[name]) for name, now in self._structure().items()
@@ -308,9 +312,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             before = self._fitted_with.get("n_components", str(self.n_components_))
             classes = self.classes_ if samples is None else samples.classes
             changes["n_components"] = self._requested_components(classes), before
-        for name, (now, last) in changes.items():
-            if now != last:
-                raise ValueError(f"{cause}: {name} changed from {last} to {now} since the last fit: {fix}")
+        refuse_changes(cause, changes)
 
     def _resolve_priors(self, shares: np.ndarray) -> np.ndarray:
         """p(c), (L,), for the shares of the classes in the weighted samples."""
@@ -320,16 +322,10 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         given, order = to_numpy(self.priors), "in the order of classes_"
         if isinstance(given, dict):
             labels, order = self.classes_.tolist(), "one for each label"
-            for label in [*labels, *given]:
-                if label not in given:
-                    raise ValueError(
-                        f"priors has no probability for class {label!r}, only for {list(given)}: add it, even if it is 0"
-                    )
-                if label not in labels:
-                    raise ValueError(
-                        f"priors has a probability for {label!r}, which is no class of the training samples: leave it "
-                        f"out; the classes are {labels}"
-                    )
+            if {*given} != {*labels}:
+                raise ValueError(
+                    f"priors has probabilities for {list(given)}: give one for each of the classes {labels}, even if it is 0"
+                )
             given = [given[label] for label in labels]
         refuse_masked("priors", given)
         try:
@@ -360,35 +356,9 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         """Features of each block."""
         return on_device_of_fit(self, require_fitted(self, "block_indices_").columns)
 
-    @block_indices_.setter
-    def block_indices_(self, indices: Sequence[np.ndarray]) -> None:
-        fitted = require_fitted(self, "block_indices_")
-        changed = checked_replacement(fitted, columns=tuple(to_numpy(list(indices))))
-        for r, columns in enumerate(changed.columns):
-            bounds = {"least": 0, "most": self.n_features_in_ - 1}
-            check_attribute(f"block_indices_.{r}", columns, ("n",), **bounds, integer=True)
-        self._fitted = changed
-
-    @property
-    def weights_(self) -> np.ndarray:
-        """pi_kc, shape (n_components, n_classes); for a model with one block."""
-        return self._only_block("weights")
-
-    @property
-    def means_(self) -> np.ndarray:
-        """mu_k, shape (n_components, n_features); for a model with one block."""
-        return self._only_block("means")
-
-    @property
-    def covariances_(self) -> np.ndarray:
-        """P_k, shaped by the covariance type; for a model with one block."""
-        return self._only_block("covariances")
-
-    def _only_block(self, name: str) -> np.ndarray:
-        mixtures = require_fitted(self, f"{name}_").mixtures
-        if len(mixtures) != 1:
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
-        return on_device_of_fit(self, getattr(mixtures[0], name))
+    weights_ = parameter("weights", "pi_kc, shape (n_components, n_classes); for a model with one block.")
+    means_ = parameter("means", "mu_k, shape (n_components, n_features); for a model with one block.")
+    covariances_ = parameter("covariances", "P_k, shaped by the covariance type; for a model with one block.")
 
     # Densities and predictions
 

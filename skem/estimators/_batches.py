@@ -33,7 +33,7 @@ def training_on(model: Any, batch: TrainingSamples) -> Training:
         fitted.columns,
         units,
         fitted.covariance_type,
-        max(units.ridge(model.reg_covar), vars(model).get("_least_ridge", 0.0)),
+        units.ridge(model.reg_covar),
         model.variance_floor * units.mean_variance,
     )
 
@@ -51,10 +51,9 @@ def advance(
             stepwise.step(training.problem(r, each, workers), gamma, shares) for r, each in enumerate(start)
         ]
     log_volume = sum(map(training.units.log_volume, training.columns))
-    in_batches = getattr(model, "_in_batches", False)
     log_likelihood, objective = (
         [
-            *(getattr(model, f"{name}_") if in_batches else ()),
+            *(getattr(model, f"{name}_") if model._in_batches else ()),
             sum([getattr(state, name) for state in states]) - log_volume,
         ]
         for name in ("log_likelihood", "objective")
@@ -135,7 +134,7 @@ class BatchesMixin:
                 training = self._with_components(batch, None, [check_random_state(self.random_state)])
                 self._fitted = training.fitted(self._initial(training, training.random_states[0]))
             else:
-                self._check_unchanged("partial_fit", "set it back, or begin with a clone")
+                self._check_unchanged("partial_fit")
             known, joined = self.classes_, _joined(self.classes_, batch.classes, classes)
             if len(joined) < 2:
                 raise ValueError(

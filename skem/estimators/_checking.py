@@ -20,21 +20,12 @@ from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parameters import LARGEST_INTEGER
 from skem.engine.parts import slices, tree
-from skem.estimators import _sklearn
 from skem.estimators._array_api import device_of
+from skem.estimators._sklearn import Interval
 
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a sample counts as one without weight: float32 still holds the square root of
 this share, times the responsibility of a component."""
-
-
-class Interval(_sklearn.Interval):
-    """Numbers in an interval, without True, False, and integers too large for float64."""
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        if isinstance(val, (bool, np.bool_)) or (isinstance(val, int) and abs(val) > sys.float_info.max):
-            return False
-        return super().is_satisfied_by(val)
 
 
 LARGEST_VARIANCE = 1e100
@@ -77,11 +68,11 @@ def check_features(
     if _has_dates(X):  # these become numbers of nanoseconds
         raise_if_not_numbers(X)
     features = checked[0] if "y" in check else checked
-    _check_values(name, features, missing, empty_rows)
+    check_values(name, features, missing=missing, empty_rows=empty_rows)
     return checked
 
 
-def _check_values(name: str, X: np.ndarray, missing: bool, empty_rows: bool) -> None:
+def check_values(name: str, X: np.ndarray, *, missing: bool, empty_rows: bool = False) -> None:
     """Raise ValueError for infinite values, and for missing ones unless these are allowed."""
     # The sum is finite only if all values are, or if it overflows.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -74,23 +74,16 @@ class DaskWorkers:
 
 
 def _refuse_other_versions(name: str, client: Any) -> None:
-    """Raise RuntimeError if a worker, or the scheduler, has no skem or another version than this process."""
-
-    def version() -> str:  # Pickled by value, because it also runs without skem.
-        try:
-            import skem
-        except ImportError:
-            return "no skem"
-        return f"skem {skem.__version__}"
-
-    versions = {f"worker {address}": found for address, found in client.run(version).items()}
-    if not versions:
+    """Raise RuntimeError if a worker, or the scheduler, has another version of skem, as installed, than this process."""
+    found = client.get_versions(packages=["pskem"])
+    if not found["workers"]:
         raise RuntimeError(f"{name}: the Dask cluster has no workers; start some, and fit again")
-    versions["the scheduler"] = client.run_on_scheduler(version)
-    for place, found in versions.items():
-        if found != version():
+    places = {f"worker {address}": each for address, each in found["workers"].items()}
+    expected = found["client"]["packages"]["pskem"]
+    for place, each in (places | {"the scheduler": found["scheduler"]}).items():
+        if (version := each["packages"]["pskem"]) != expected:
             raise RuntimeError(
-                f"{name}: {place} has {found} and this process {version()}; install the same package everywhere"
+                f"{name}: {place} has pskem {version} and this process {expected}; install the same package everywhere"
             )
 
 

@@ -50,8 +50,7 @@ def train_discriminatively(
 
     Held-out samples of the training, if any, select an iteration and a strength. Sending True into the generator ends the fit.
     """
-    parameters, held_out, stop = training.model, training.held_out, False
-    strengths, n_stages = parameters._strengths(), 1 + parameters._option("n_doublings")
+    held_out, strengths = training.held_out, training.model._strengths()
     start = {name: vars(model)[name] for name in ("_fitted", "n_components_", "temperature_")}
     least, best = np.inf, {}
     for strength in strengths:
@@ -59,42 +58,56 @@ def train_discriminatively(
             strength = UNGUARDED_STRENGTH if held_out is None else 0.0
         vars(model).update(start, strength_=strength, conditional_log_likelihood_=np.empty(0))
         model.n_discriminative_iter_ = model.best_discriminative_iter_ = 0
-        initial, selection, ends = model._generative, None, False
-        if held_out is not None:
-            log_score, patience = lambda: -held_out.log_loss(model), parameters._option("n_iter_no_change")
-            selection = Selection(model, log_score, OF_ONE_ITERATION, patience)
-            selection.add()  # the initialisation
-        with Workers(model.n_jobs) as workers:
-            for stage in range(n_stages):
-                with single_threaded():
-                    if stage:
-                        initial = model._fitted = model._fitted.enlarged(double_components)
-                    states = _iterations(model, training, initial, workers)
-                for _ in range(parameters.discriminative_iter):
-                    with progress.task() as task, single_threaded():
-                        state = next(states)
-                        _store(model, training, state)
-                        fit_temperature(model, training)
-                        ends = state.overflown
-                        # Steps on batches are too long to stop after, until the last iteration.
-                        if selection is not None and (parameters.early_stopping or not parameters.batch_size):
-                            ends |= selection.add() and parameters.early_stopping
-                    stop = bool((yield model)) or task.stop
-                    if ends or stop or state.finished:
-                        break
-                if ends or stop:
-                    break
-        if held_out is not None and selection is not None:
-            selection.add()
-            selection.restore_best()
-            if len(strengths) > 1 and (loss := held_out.log_loss(model)) < least:
-                least, best = loss, {name: vars(model)[name] for name in OF_ONE_STRENGTH}
+        stop = yield from _train(model, training, progress)
+        if held_out is not None and len(strengths) > 1 and (loss := held_out.log_loss(model)) < least:
+            least, best = loss, {name: vars(model)[name] for name in OF_ONE_STRENGTH}
         if stop:
             break
     vars(model).update(best)
 
 
-def _iterations(
+def _train(model: Any, training: Training, progress: Progress) -> Generator[Any, bool | None, bool]:
+    """Train with one strength, to the best iteration; return True if a callback, or the caller by sending True, ended the fit."""
+    parameters, held_out, selection = training.model, training.held_out, None
+    if held_out is not None:
+        log_score, patience = lambda: -held_out.log_loss(model), parameters._option("n_iter_no_change")
+        selection = Selection(model, log_score, OF_ONE_ITERATION, patience)
+        selection.add()  # the initialisation
+    with Workers(model.n_jobs) as workers:
+        states, finished, stop = _iterations(model, training, workers), False, False
+        while not (finished or stop):
+            with progress.task() as task, single_threaded():
+                state, finished = next(states)
+                _store(model, training, state)
+                fit_temperature(model, training)
+                finished |= state.overflown
+                # Steps on batches are too long to stop after, until the last iteration.
+                if selection is not None and (parameters.early_stopping or not parameters.batch_size):
+                    finished |= selection.add() and parameters.early_stopping
+            stop = bool((yield model)) or task.stop
+    if selection is not None:
+        selection.add()
+        selection.restore_best()
+    return stop
+
+
+def _iterations(model: Any, training: Training, workers: Workers) -> Iterator[tuple[TrainingState, bool]]:
+    """Yield each iteration of all stages, and True with the last one; components double before each stage but the first."""
+    parameters, initial = training.model, model._generative
+    n_doublings = parameters._option("n_doublings")
+    for stage in range(n_doublings + 1):
+        if stage:
+            initial = model._fitted = model._fitted.enlarged(double_components)
+        states = _stage(model, training, initial, workers)
+        for number in range(1, parameters.discriminative_iter + 1):
+            state = next(states)
+            ends = state.finished or number == parameters.discriminative_iter
+            yield state, ends and stage == n_doublings
+            if ends:
+                break
+
+
+def _stage(
     model: Any, training: Training, initial: FittedMixture, workers: Workers
 ) -> Iterator[TrainingState]:
     """The iterations of one stage, with the divergence from ``initial``."""

@@ -15,10 +15,10 @@ from skem.estimators._array_api import (
     device_of,
     on_device_of_fit,
     raise_missing_on,
-    refuse_other_device,
     to_numpy,
 )
 from skem.estimators._checking import is_dask
+from skem.estimators._sklearn import check_same_namespace
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ def per_sample(method: Method) -> Method:
 
             return map_blocks(self, method.__name__, X, args, kwargs)
         check_is_fitted(self)
-        refuse_other_device(self, X, method.__name__)
+        check_same_namespace(X, self, attribute=self._device_attribute, method=method.__name__)
         device = device_of(X)
         features = self._features(to_numpy(X))
         if device is not None:

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -20,7 +21,7 @@ from skem.engine import rows as _rows
 from skem.engine.masked import with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
-from skem.estimators._checking import LEAST_WEIGHT, refuse_missing_labels
+from skem.estimators._checking import LEAST_WEIGHT, check_values, refuse_missing_labels
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
 
 # Functions of a block
@@ -90,22 +91,13 @@ def _summarise(block: SampleBlock, dtype: np.dtype, least_weight: float) -> tupl
 
 def _check(block: SampleBlock, dtype: np.dtype) -> None:
     X, labels, weights = _arrays(block, dtype)
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        row = wrong.argmax()
-        raise ValueError(
-            f"sample_weight {weights[row]} in row {block.first + row}; weights must be finite and not negative"
-        )
+    check_array(
+        weights, ensure_2d=False, ensure_non_negative=True, ensure_min_samples=0, input_name="sample_weight"
+    )
     if labels is not None:
         refuse_missing_labels(block.labels, block.first)
         check_classification_targets(labels)
-    finite = np.isfinite(X)
-    if not finite.all():
-        n_missing, row = np.isnan(X).sum(), finite.all(axis=1).argmin()
-        raise ValueError(
-            f"X has {n_missing} NaN and {(~finite).sum() - n_missing} infinite values, the first in row {block.first + row}; "
-            "samples outside memory must be finite: leave these out, or fill in their values"
-        )
+    check_values("X", X, missing=False)
 
 
 def _measure(samples: Arrays, n_classes: int) -> tuple[Moments, np.ndarray]:

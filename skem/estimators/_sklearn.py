@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, va
 
 # Its array API support is experimental. NumPy arrays do without it.
 try:
-    from sklearn.utils._array_api import get_namespace_and_device, move_to
+    from sklearn.utils._array_api import check_same_namespace, get_namespace_and_device, move_to
 except ImportError:
 
     def get_namespace_and_device(*arrays: Any, **options: Any) -> NoReturn:
@@ -25,10 +25,14 @@ except ImportError:
 
     move_to = get_namespace_and_device
 
+    def check_same_namespace(*arrays: Any, **options: Any) -> None: ...
+
+
 __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "check_same_namespace",
     "get_namespace_and_device",
     "move_to",
     "safe_indexing",

@@ -24,9 +24,10 @@ from skem.engine.problem import Problem
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
+from skem.estimators._array_api import on_device_of_fit, to_numpy
 from skem.estimators._callbacks import CallbackSupportMixin, Progress
 from skem.estimators._checking import check_features
-from skem.estimators._fitted import FittedMixture
+from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
 from skem.estimators._units import Units, winsorised
@@ -105,6 +106,8 @@ class Training:
         covariance_type, ridge = COVARIANCE_TYPES[model.covariance_type], units.ridge(model.reg_covar)
         if not samples.incomplete:
             ridge = effective_ridge(model, parts, columns, units, covariance_type)
+            if ridge > units.ridge(model.reg_covar):  # raised, also in later batches
+                units = replace(units, least_ridge=ridge)
         floor = model.variance_floor * units.mean_variance
         if held_out is not None:
             features = Rows(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
@@ -223,6 +226,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
     early_stopping = False
     verbose = False
 
+    _in_batches = False  # True if histories are those of batches
     _empty_rows = False  # True if a sample may miss all values
     _fitted: FittedMixture
 
@@ -235,16 +239,6 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
 
     def _max_iterations(self) -> int:
         return self._n_init() * self.max_iter
-
-    def _training(
-        self, samples: TrainingSamples | OutOfCoreSamples, columns: Sequence[np.ndarray], **others: Any
-    ) -> Training:
-        """The fit of new samples, as by `Training.of`."""
-        training = Training.of(self, samples, columns, **others)
-        self.__dict__.pop("_least_ridge", None)
-        if training.ridge > training.units.ridge(self.reg_covar):  # raised, also in later batches
-            self._least_ridge = training.ridge
-        return training
 
     def _features(self, X: Any, keep: bool = False) -> Rows:
         """Checked samples in the engine's units; ``keep`` if they are read many times."""
@@ -259,7 +253,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
         self.objective_ = np.array(iteration.objective)
         self.n_iter_ = len(iteration.objective)
         self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
-        self.__dict__.pop("_in_batches", None)
+        self._in_batches = False
 
     def _train(
         self, training: Training, progress: Progress, *, eager: bool = False
@@ -316,6 +310,43 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.array_api_support = tags.input_tags.allow_nan = True
         return tags
+
+
+# Fitted attributes
+
+
+def parameter(name: str, doc: str, *, of_classes: bool = True) -> property:
+    """A property of estimators with one feature block: an array of its mixture, in input units.
+
+    Weights have no axis of classes unless ``of_classes``.
+    """
+    index = slice(None) if of_classes else (slice(None), 0)
+
+    def mixture_of(model: Any) -> Mixture:
+        mixtures = require_fitted(model, f"{name}_").mixtures
+        if len(mixtures) != 1:
+            raise AttributeError(f"{type(model).__name__} has no attribute '{name}_': see blocks_")
+        return mixtures[0]
+
+    def get(model: Any) -> Any:
+        return on_device_of_fit(model, getattr(mixture_of(model), name)[index])
+
+    def assign(model: Any, values: Any) -> None:
+        array = np.asarray(to_numpy(values))
+        changed = replace(mixture_of(model), **{name: array if of_classes else array[:, None]})
+        model._fitted = checked_replacement(model._fitted, mixtures=(changed,))
+
+    return property(get, assign, doc=doc)
+
+
+def refuse_changes(cause: str, changes: dict[str, tuple[Any, Any]]) -> None:
+    """Raise ValueError if a pair differs, of values now and in the last fit, which ``cause`` cannot continue then."""
+    fixes = {"warm_start": "set warm_start=False", "partial_fit": "begin with a clone"}
+    for name, (now, last) in changes.items():
+        if now != last:
+            raise ValueError(
+                f"{cause}: {name} changed from {last} to {now} since the last fit: set it back, or {fixes[cause]}"
+            )
 
 
 # Warnings

@@ -24,7 +24,7 @@ class Units:
     """Shift and scale (M,) of the features of a fit, and their mean variance in the engine's units.
 
     Each feature of ``standardized`` ones has its own scale; otherwise ``scale`` is one number for all. ``limits`` (2, M) are those of
-    `robust_limits`.
+    `robust_limits`, and ``least_ridge`` is the least covariance regularisation in the engine's units.
     """
 
     shift: np.ndarray
@@ -32,6 +32,7 @@ class Units:
     standardized: bool
     mean_variance: float
     limits: np.ndarray | None = None
+    least_ridge: float = 0.0
 
     @classmethod
     def of_samples(cls, samples: Any, standardize: bool, reg_covar: float) -> Self:
@@ -53,7 +54,7 @@ class Units:
         return cls(shift, scale, standardize, float(np.mean(squares / total / scale**2)))
 
     def ridge(self, reg_covar: float) -> float:
-        return reg_covar if self.standardized else reg_covar / self.scale[0] ** 2
+        return max(reg_covar if self.standardized else reg_covar / self.scale[0] ** 2, self.least_ridge)
 
     def log_volume(self, columns: np.ndarray) -> float:
         """Log of the volume that one unit of the engine has in input units."""

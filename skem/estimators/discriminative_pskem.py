@@ -18,7 +18,7 @@ from skem.estimators._calibration import tempered
 from skem.estimators._callbacks import Progress
 from skem.estimators._checking import check_attribute, integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
-from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
+from skem.estimators._fitted import FittedMixture, require_fitted
 from skem.estimators._held_out import Data, NoneHeldOutError
 from skem.estimators._methods import per_sample
 from skem.estimators._options import DISCRIMINATIVE
@@ -304,9 +304,13 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         chosen, is_unset = {"n_components": None}, self._is_unset()
         if is_unset:
             chosen = self._choose(Data(X, y, sample_weight)) or chosen
-        # Training reads the parameters of a copy, so those of this model stay as they are.
-        training = copy(self).set_params(**chosen)._prepare(X, y, sample_weight)
-        self.__dict__ = vars(training.model) | self.get_params(deep=False)
+        # Training reads the parameters of a copy, so those of this model stay as they are. Everything else is that of the copy.
+        given, training = (
+            self.get_params(deep=False),
+            copy(self).set_params(**chosen)._prepare(X, y, sample_weight),
+        )
+        vars(self).clear()
+        vars(self).update(vars(training.model), **given)
         if is_unset:
             self.best_params_ = chosen
         return training
@@ -386,11 +390,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         """Mixture of each feature block after EM."""
         require_fitted(self, "generative_blocks_")
         return self._generative.mixtures
-
-    @generative_blocks_.setter
-    def generative_blocks_(self, mixtures: Sequence[Mixture]) -> None:
-        require_fitted(self, "generative_blocks_")
-        self._generative = checked_replacement(self._generative, mixtures=tuple(mixtures))
 
     # Decisions
 

@@ -45,12 +45,12 @@ from skem.estimators._checking import (
     numbers,
     total_weight,
 )
-from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
+from skem.estimators._fitted import FittedMixture, possible
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._training import Iteration, MixtureEstimator, Training
+from skem.estimators._training import Iteration, MixtureEstimator, Training, parameter, refuse_changes
 from skem.estimators._units import METRICS, common_scale
 
 
@@ -283,24 +283,29 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     def _prepare(self, X: Any, sample_weight: Any) -> Training:
         """Check the samples; choose units and regularisation."""
-        previous, labels = self._fitted if self._is_continued() else None, None
+        previous = self._fitted if self._is_continued() else None
         samples = training_samples(self, X, None, sample_weight, labelled=False)
+        if previous is not None:
+            self._check_unchanged("warm_start", samples.n_features)
+        return self._training(samples, X, sample_weight, previous)
+
+    def _training(
+        self, samples: Any, X: Any, sample_weight: Any, previous: FittedMixture | None = None
+    ) -> Training:
+        """The fit of checked samples of ``X``; ``previous`` is the last fit if a warm start continues it."""
         if samples.n_samples < self.n_components:
             raise ValueError(
                 f"n_components={self.n_components} exceeds the n_samples={samples.n_samples} samples with a weight: set "
                 f"n_components to {samples.n_samples} or less"
             )
-        if previous is not None:
-            self._check_unchanged("warm_start", samples.n_features, "set it back, or set warm_start=False")
-        else:
-            in_memory = isinstance(samples, TrainingSamples)
-            labels = given_labels(self, X if in_memory else None, sample_weight)
-        return self._training(
+        in_memory = isinstance(samples, TrainingSamples)
+        return Training.of(
+            self,
             samples,
             [np.arange(samples.n_features)],
             continued=previous is not None,
             given=None if previous is None else previous.mixtures,
-            labels=labels,
+            labels=given_labels(self, X if in_memory else None, sample_weight) if previous is None else None,
             random_states=[check_random_state(self.random_state)] * self._n_init(),
         )
 
@@ -313,14 +318,15 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         super()._store(training, iteration)
         self.lower_bound_ = iteration.objective[-1] if iteration.objective else -np.inf
 
-    def _check_unchanged(self, cause: str, n_features: int, fix: str) -> None:
+    def _check_unchanged(self, cause: str, n_features: int) -> None:
         """Raise ValueError if the last fit cannot be continued."""
-        before = (*self._fitted.mixtures[0].means.shape, self._fitted.covariance_type.name)
-        now = self.n_components, n_features, self.covariance_type
-        names = "n_components", "the number of features", "covariance_type"
-        for name, new, old in zip(names, now, before, strict=True):
-            if new != old:
-                raise ValueError(f"{cause}: {name} changed from {old} to {new} since the last fit: {fix}")
+        K, m = self._fitted.mixtures[0].means.shape
+        changes = {
+            "n_components": (self.n_components, K),
+            "the number of features": (n_features, m),
+            "covariance_type": (self.covariance_type, self._fitted.covariance_type.name),
+        }
+        refuse_changes(cause, changes)
 
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on one batch of samples by stepwise EM, which does not store them (Cappe and Moulines 2009).
@@ -356,17 +362,10 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             samples = TrainingSamples.of(checked, None, sample_weight)
             n, seen = samples.n_samples, 0
             if first:
-                if n < self.n_components:
-                    raise ValueError(
-                        f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
-                        "give it as many samples as there are components"
-                    )
-                columns = [np.arange(samples.n_features)]
-                labels = given_labels(self, checked, sample_weight)
-                training = self._training(samples, columns, labels=labels)
-                start = self._initial(training, check_random_state(self.random_state))
+                training = self._training(samples, X, sample_weight)
+                start = self._initial(training, training.random_states[0])
             else:
-                self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
+                self._check_unchanged("partial_fit", samples.n_features)
                 seen = getattr(self, "n_samples_seen_", n)  # given parameters count as one batch
                 training = training_on(self, samples)
                 start = training.to_engine(self._fitted.mixtures)
@@ -588,37 +587,9 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     # Fitted parameters, in input units
 
-    @property
-    def weights_(self) -> np.ndarray:
-        """pi_k, shape (n_components,)."""
-        return on_device_of_fit(self, require_fitted(self, "weights_").mixtures[0].weights[:, 0])
-
-    @weights_.setter
-    def weights_(self, weights: ArrayLike) -> None:
-        self._assign("weights", np.asarray(to_numpy(weights))[:, None])
-
-    @property
-    def means_(self) -> np.ndarray:
-        """mu_k, shape (n_components, n_features)."""
-        return on_device_of_fit(self, require_fitted(self, "means_").mixtures[0].means)
-
-    @means_.setter
-    def means_(self, means: ArrayLike) -> None:
-        self._assign("means", np.asarray(to_numpy(means)))
-
-    @property
-    def covariances_(self) -> np.ndarray:
-        """P_k, shaped by the covariance type."""
-        return on_device_of_fit(self, require_fitted(self, "covariances_").mixtures[0].covariances)
-
-    @covariances_.setter
-    def covariances_(self, covariances: ArrayLike) -> None:
-        self._assign("covariances", np.asarray(to_numpy(covariances)))
-
-    def _assign(self, name: str, array: np.ndarray) -> None:
-        fitted = require_fitted(self, f"{name}_")
-        mixture = replace(fitted.mixtures[0], **{name: array})
-        self._fitted = checked_replacement(fitted, mixtures=(mixture,))
+    weights_ = parameter("weights", "pi_k, shape (n_components,).", of_classes=False)
+    means_ = parameter("means", "mu_k, shape (n_components, n_features).")
+    covariances_ = parameter("covariances", "P_k, shaped by the covariance type.")
 
     @property
     def precisions_(self) -> np.ndarray:

@@ -154,8 +154,7 @@ PARAMETERS = [
     (skem.KMeans(3, init=X[:3] * np.nan), "centres must be finite, got nan"),
     # Priors and sharing
     *((skem.SKEMClassifier(4, priors=prior), message) for prior, message in (
-        ({0: 1.0}, r"no probability for class 1, only for \[0\]: add it"),
-        ({0: 0.5, 1: 0.5, 7: 0.0}, "a probability for 7, which is no class of the training samples"),
+        ({0: 0.5, 1: 0.5, 7: 0.0}, r"probabilities for \[0, 1, 7\]: give one for each of the classes \[0, 1\]"),
         ({0: 0.5, 1: 0.6}, "2 non-negative numbers that sum to one, one for each label"),
         ([0.2, 0.3, 0.5], "priors"),
     )),
@@ -180,7 +179,6 @@ PARAMETERS = [
     *((model, f"The '{name}' parameter of {type(model).__name__} must be .* Got ") for model, name in (
         (skem.PSKEMClassifier(reg_covar=-1e-3), "reg_covar"),
         (skem.PSKEMClassifier(init_params="magic"), "init_params"),
-        (skem.SKEMClassifier(n_components=True), "n_components"),
         (skem.DiscriminativePSKEMClassifier(temperature="hot"), "temperature"),
         (skem.KMeans(init="kmeans"), "init"),
     )),

@@ -32,10 +32,10 @@ STATE = [
         {"weights_": halved, "means_": lambda means: means + 1, "covariances_": lambda P: 2 * P},
     ),
     (skem.SKEMClassifier(6, max_iter=1), {"blocks_": moved, "priors_": halved}),
-    (skem.MDAClassifier(6, max_iter=1), {"block_indices_": lambda indices: [indices[0][::-1]]}),
+    (skem.MDAClassifier(6, max_iter=1), {"covariances_": lambda P: 2 * P}),
     (
         skem.DiscriminativePSKEMClassifier(6, max_iter=1, discriminative_iter=1),
-        {"blocks_": moved, "generative_blocks_": moved, "temperature_": lambda T: 2 * T},
+        {"blocks_": moved, "temperature_": lambda T: 2 * T},
     ),
     (
         skem.SDGMClassifier(1, max_iter=2, em_iter=2, tol=0),
@@ -127,8 +127,7 @@ def test_memory_of_predictions(method):
         (skem.GaussianMixture(3, tol=0), "weights_", [0.5, 0.9, 0.5], "weights_ must sum to 1"),
         (skem.GaussianMixture(3, tol=0), "covariances_", [-np.eye(4)] * 3, "symmetric and positive definite"),
         (skem.SKEMClassifier(6), "priors_", [0.5, 0.5, 0.5], "priors_ must be non-negative and sum to one"),
-        (skem.MDAClassifier(6), "block_indices_", [np.array([0])], "and 1 features do not belong together"),
-        (skem.MDAClassifier(6), "block_indices_", [np.array([0, 1, 2, -1])], "block_indices_.0 must be from"),
+        (skem.MDAClassifier(6), "means_", np.zeros((6, 3)), "4 features do not belong together"),
         (skem.DiscriminativePSKEMClassifier(6), "temperature_", 0.0, "temperature_ must be at least"),
         (skem.DiscriminativePSKEMClassifier(6), "background_", 1.5, "background_ must be from 0 to 1"),
         (skem.SDGMClassifier(1, tol=0), "weights_", -np.ones(3), "weights_ must be at least"),

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import skem
-from skem.estimators._checking import Interval
+from skem.estimators._sklearn import Interval
 
 ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
 CHEAP = {"max_iter": 2, "discriminative_iter": 2, "em_iter": 2, "n_components": 2, "early_stopping": True, "random_state": 0}  # fmt: skip
 SEARCHES = {"cv": 2, "n_blocks": 1, "reg_covar": 0.1, "covariance_type": "tied", "scaling": "standard", "max_doublings": 0}  # fmt: skip
 SEARCHES |= {"training_temperature": 2.0, "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
 VALUES = [5e-324, 1e-308, np.finfo(float).max, 2.0, np.float32(2), np.int64(2), np.float64(0.5), -5e-324]
-HUGE = {Integral: [2**31, 2**63, 2**70], Real: [10**400]}
+HUGE = 2**31, 2**63, 2**70
 
 X = np.random.default_rng(0).normal(size=(24, 2)) + np.arange(24)[:, None] % 2 * 2
 Y = np.arange(24) % 2
@@ -63,8 +63,7 @@ def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_huge_integers(estimator):
-    for kind, values in HUGE.items():
-        for (name, is_grid), value in product(numeric(estimator, kind), values):
-            for given in [value, [value], [value] * 2] if is_grid else [value]:
-                with pytest.raises(ValueError, match=f"{name}.*(must be|has shape|must have shape)"):
-                    made(estimator, name, given).fit(X, Y)
+    for (name, is_grid), value in product(numeric(estimator, Integral), HUGE):
+        for given in [value, [value], [value] * 2] if is_grid else [value]:
+            with pytest.raises(ValueError, match=f"{name}.*(must be|has shape|must have shape)"):
+                made(estimator, name, given).fit(X, Y)

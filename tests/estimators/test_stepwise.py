@@ -97,9 +97,7 @@ def test_batches_and_fits_follow_each_other(batches_before, standardize):
 
 
 def test_bad_input_is_named():
-    with pytest.raises(
-        ValueError, match="n_components=5 exceeds the n_samples=4 samples with a weight of the first batch"
-    ):
+    with pytest.raises(ValueError, match="n_components=5 exceeds the n_samples=4 samples with a weight"):
         GaussianMixture(5).partial_fit(IRIS[:4])
     model = GaussianMixture(5, random_state=0).partial_fit(IRIS)
     before, means = dict(vars(model)), model.means_
@@ -270,7 +268,7 @@ def test_bad_batches_of_classifiers_leave_the_model():
         ({"covariance_type": "diag"}, "covariance_type changed"),
         ({"early_stopping": True}, "early_stopping needs all samples at once"),
         ({"options": {"sharing": 0.5}}, "sharing needs all samples at once"),
-        ({"priors": {0: 0.5, 1: 0.3, 2: 0.1, 3: 0.1}}, "priors has a probability for 3"),
+        ({"priors": {0: 0.5, 1: 0.3, 2: 0.1, 3: 0.1}}, "priors has probabilities for .*3"),
     ]:
         other = SKEMClassifier(6, random_state=0).partial_fit(IRIS, SPECIES).set_params(**changed)
         with pytest.raises(ValueError, match=words):
