@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -17,8 +16,6 @@ from skem.repro.config.described import DescribedDataSets
 from skem.repro.config.documents import ConfigurationError, Files, file_with, gathered, read_mapping, refuse
 from skem.repro.config.models import Config, DataSet, with_default_features
 from skem.repro.config.validation import parsed, suggestion, unknown
-from skem.repro.files import write_text
-from skem.repro.ledger import sentences, stated_claims
 from skem.repro.training.settings import Setting
 
 REGRESS_RUNS = 10
@@ -76,13 +73,10 @@ def load_study(
     config: Mapping[str, Any],
     files: Files,
     folder: str | Path = "config",
-    claims_checked: str | Path | None = None,
 ) -> Study:
     """Read and check everything that a run is made of; `ConfigurationError` with the faults of all files.
 
-    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. Claims, and the rows that measure
-    them, are checked if a path ``claims_checked`` is given, which then has the hash of what they were last checked with: a check
-    imports the functions of all papers, and takes as long as everything else.
+    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -105,7 +99,7 @@ def load_study(
     basic = None
     with gathered(faults):
         basic = _config(read_mapping(folder / "config.yaml"), [folder / "config.yaml"])
-    checked, numbers = basic, None
+    checked = basic
     with gathered(faults):
         checked = _config(with_default_features(config, trained), files)
     if basic is None or checked is None:
@@ -115,22 +109,10 @@ def load_study(
     titles = papers.titles(folder)
     changes = given if isinstance(given := config.get("papers"), Mapping) else {}
     faults += unknown(changes, papers.names(folder), f"{file_with(['papers'], files)}: papers")
-    content = _content(folder, [changes, *contents]) if claims_checked else ""
-    is_checked = not claims_checked or (
-        Path(claims_checked).exists() and Path(claims_checked).read_text() == content
-    )
-    if not is_checked:
-        with gathered(faults):
-            claims = stated_claims.read(
-                folder / "claims.csv", sentences.read(folder).protocols, papers.names(folder)
-            )
-            numbers = set(claims.loc[claims["kind"] == "number", "id"])
     paper_settings = {}
     for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
-            if numbers is not None:
-                papers.check(name, claims, paper_settings[name], folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}
@@ -147,7 +129,7 @@ def load_study(
         where = f"{folder}/experiments/{name}.yaml"
         with gathered(faults):
             for setting in expansion.settings(
-                where, experiment, features, runs, ends=ends, numbers=numbers, candidate_runs=fewer
+                where, experiment, features, runs, ends=ends, candidate_runs=fewer
             ):
                 key = (setting.dataset, setting.method, setting.name)
                 if settings.setdefault(key, setting) != setting:
@@ -165,20 +147,10 @@ def load_study(
         )
     if faults or comparison is None:
         raise ConfigurationError(*faults)
-    if claims_checked and not is_checked:
-        write_text(claims_checked, content)
     return Study(
         *(checked, contents, settings, titles, paper_settings),
         *(comparison, basic_features, regress_settings),
     )
-
-
-def _content(folder: Path, given: list[Any]) -> str:
-    digest = hashlib.sha256(repr(given).encode())
-    code = Path(papers.__file__).parents[1].rglob("*.py")
-    for path in sorted(filter(Path.is_file, [*folder.rglob("*"), *code])):
-        digest.update(path.as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def _config(config: Mapping[str, Any], files: Files) -> Config:

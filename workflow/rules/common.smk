@@ -79,12 +79,7 @@ configfile: "config/config.yaml"
 
 
 with plain_faults():
-    STUDY = load_study(
-        config,
-        [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        # Processes of jobs do not check the claims again.
-        claims_checked=".snakemake/claims_checked" if workflow.is_main_process else None,
-    )
+    STUDY = load_study(config, [*CONFIG_FILES, dict(workflow.config_settings.config)])
 
 SEED = STUDY.config.seed
 EXPERIMENTS = STUDY.experiments

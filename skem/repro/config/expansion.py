@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -27,13 +27,12 @@ def settings(
     runs: Mapping[str, int],
     *,
     ends: bool = False,
-    numbers: Collection[str] | None = None,
     candidate_runs: Mapping[str, int] | None = None,
 ) -> list[Setting]:
     """List the settings that an experiment trains; data sets without runs are left out.
 
     ``where`` names the experiment's file in messages; ``features`` and ``runs`` are by data set. ``ends`` keeps the first and
-    the last value of each list of a grid. ``numbers`` are the ids that a ``paper`` entry may name. ``candidate_runs`` are runs of
+    the last value of each list of a grid. ``candidate_runs`` are runs of
     `CANDIDATES`, by data set, if they have fewer.
     """
     entries = experiment["data_sets"]
@@ -47,7 +46,7 @@ def settings(
     found = []
     for dataset, entry in entries.items():
         place = f"{where}: data_sets.{dataset}"
-        faults += _faults_of_paper(f"{place}.paper", entry, numbers)
+        faults += _faults_of_paper(f"{place}.paper", entry)
         # A grid that shares keys with another keeps the max_iter of partitions that it leaves out.
         grids = [how.get("grid", {}) for how in entry["methods"].values()]
         partitions = list(dict.fromkeys(p for grid in grids for p in grid.get("partition", ())))
@@ -144,7 +143,7 @@ def _faults_of(setting: Setting) -> Iterator[str]:
         yield f"{setting.dataset} is no table; leave out {', '.join(sorted(keys))}"
 
 
-def _faults_of_paper(where: str, entry: Any, numbers: Collection[str] | None) -> Iterator[str]:
+def _faults_of_paper(where: str, entry: Any) -> Iterator[str]:
     if "paper" not in entry:
         return
     paper = entry["paper"]
@@ -155,5 +154,3 @@ def _faults_of_paper(where: str, entry: Any, numbers: Collection[str] | None) ->
     if paper["setting"] not in labels:
         yield f"{where}.setting is {paper['setting']!r}; {suggestion(paper['setting'], labels)}"
     yield from unknown(paper["chosen_on_test"], labels, f"{where}.chosen_on_test")
-    if numbers is not None:
-        yield from unknown([paper[key] for key in ("accuracy", "seconds_per_pass", "best")], numbers, where)

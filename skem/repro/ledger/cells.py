@@ -14,7 +14,7 @@ from pydantic import Field
 from skem import datasets
 from skem.repro.config.validation import Strict, Text
 from skem.repro.files import read_table
-from skem.repro.ledger.estimates import Estimate, NotRun, mean
+from skem.repro.ledger.estimates import Estimate, NotRun, Unknown, mean
 from skem.repro.ledger.interpretations import Interpretation
 
 FINAL = "final_iteration"
@@ -73,6 +73,8 @@ class Evidence:
             if key not in self._estimates:
                 self._estimates[key] = self.functions[metric](self, **cell)
             return self._estimates[key]
+        if metric not in self.metrics:
+            raise Unknown.word("metric", metric, [*self.metrics, *self.functions])
         cell = {**self.metrics[metric].cell, **cell}
         for column, values in cell.items():
             if isinstance(values, list):

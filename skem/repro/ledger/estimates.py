@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import scipy
+
+from skem.repro.config.validation import suggestion
 
 LEVEL = 0.95
 BY_CHANCE = int(np.log2(2 / (1 - LEVEL)))
@@ -31,6 +33,15 @@ def setting_of(claim: Claim) -> dict[str, str]:
 
 class NotRun(LookupError):
     """Results that a claim needs were not part of this run."""
+
+
+class Unknown(ValueError):
+    """A word in a row that nothing declares."""
+
+    @classmethod
+    def word(cls, kind: str, word: str, known: Iterable[str]) -> Unknown:
+        """Name the known word that was probably meant."""
+        return cls(f"{kind} {word!r} is unknown; {suggestion(word, known)}")
 
 
 def half_a_digit(printed: str) -> float:

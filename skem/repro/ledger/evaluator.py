@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 from skem.repro.ledger.cells import Evidence
 from skem.repro.ledger.decisions import (
@@ -18,15 +18,16 @@ from skem.repro.ledger.decisions import (
     Comparison,
     Evaluation,
     at_least,
+    compared_claims,
     evaluate_number,
     evaluate_ordering,
     evaluate_spread,
     joined,
     related,
 )
-from skem.repro.ledger.estimates import Claim, Estimate, NotRun
+from skem.repro.ledger.estimates import Claim, Estimate, NotRun, Unknown
 from skem.repro.ledger.interpretations import Interpretation
-from skem.repro.ledger.rows import KINDS, Bound, Rows, Unknown
+from skem.repro.ledger.rows import KINDS, Bound, Rows
 
 SEVERAL = ("for", "as", "each", "highest")
 OF_TERMS = (*SEVERAL, "minus", "claim")
@@ -67,8 +68,6 @@ class Evaluator:
     claims: Mapping[str, Claim]  # all rows of config/claims.csv by id
     names: Mapping[str, Any]  # names of the rows, and those that the paper's settings define
 
-    EVIDENCE: ClassVar[type[Evidence]] = Evidence
-
     def evaluate(self, claim: Claim, interpretation: Interpretation | None = None) -> Evaluation:
         """Evaluate a claim; `NotRun` if the results lack a model or a data set."""
         if claim["external"] == "yes":
@@ -78,10 +77,14 @@ class Evaluator:
         try:
             if {*KINDS} & {*own.row}:
                 found = own.evaluated()
-            else:
+            elif compared_claims(claim["expression"]):
                 found = evaluate_ordering(
                     claim["expression"], lambda id: self.number(self.claims[id], own.evidence)
                 )
+            else:
+                raise Unknown("no row measures it, and its expression compares no [ids of numbers]")
+        except Unknown as error:
+            raise Unknown(f"{self.rows.path}: claims.{own.row.get('row', claim['id'])}: {error}") from error
         except NotRun as error:  # a claim has the same kind, whatever part of the results is there
             if not reason:
                 raise
@@ -99,10 +102,6 @@ class Evaluator:
         if claim["external"] == "yes" or "number" not in own.row:
             return Estimate(float(claim["value"]))
         return own.term(own.row["number"], own.bound)
-
-    def called(self, evidence: Evidence, claim: Claim, function: str, given: Mapping[str, Any]) -> Any:
-        """Call a function of the paper."""
-        return evidence.functions[function](evidence, claim, **given)
 
     def _measuring(self, claim: Claim, interpretation: Interpretation) -> _Measuring:
         row, values = self.rows.row(claim)
@@ -150,7 +149,10 @@ class _Measuring:
 
     def _called(self, call: Mapping[str, Any]) -> Any:
         given = {key: self.bound.filled(value) for key, value in call.get("with", {}).items()}
-        return self.evaluator.called(self.evidence, self.claim, call["function"], given)
+        name, known = call["function"], self.evidence.functions
+        if name not in known:
+            raise Unknown.word("function", name, known)
+        return known[name](self.evidence, self.claim, **given)
 
     def _number(self) -> Evaluation:
         estimate = self.term(self.row["number"], self.bound)

@@ -6,17 +6,15 @@ choice is measured by models that were trained for it, or by rows and functions,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations, product
-from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from skem.repro.config.documents import refuse
-from skem.repro.config.validation import Distinct, Strict, Text
+from skem.repro.config.validation import Distinct, Strict, Text, suggestion
 from skem.repro.ledger.decisions import OPEN, Evaluation, joined
 from skem.repro.ledger.estimates import NotRun
 
@@ -55,6 +53,12 @@ class Ambiguity(Strict):
     because: Text  # reason for the default
     claims: Distinct[Text]  # patterns of the claims that it affects, without the first word of their ids
     choices: Annotated[dict[str, Choice], Field(min_length=2)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Ambiguity:
+        if self.default not in self.choices:
+            raise ValueError(f"default is {self.default!r}; {suggestion(self.default, self.choices)}")
+        return self
 
     def affects(self, id: str) -> bool:
         """Return True if a claim depends on it."""
@@ -144,37 +148,3 @@ def survey(
 
 def _same(a: Evaluation, b: Evaluation) -> bool:
     return (a.detail, a.measured, a.low, a.high) == (b.detail, b.measured, b.low, b.high) and a.low == a.low
-
-
-def check(where: str | Path, ambiguities: Ambiguities, ids: Collection[str], cells: Collection[Cell]) -> None:
-    """Check the ambiguities of a file, against the paper's claims and the cells that the configuration declares.
-
-    `ConfigurationError` has all faults: defaults that are no choice, patterns without a claim, cells that are not declared.
-    """
-    faults, known = [], {frozenset(cell.items()) for cell in cells}
-    for name, ambiguity in ambiguities.items():
-        entry = f"{where}: interpretations.{name}"
-        if ambiguity.default not in ambiguity.choices:
-            faults.append(
-                f"{entry}: default is {ambiguity.default!r}; its choices are {', '.join(ambiguity.choices)}"
-            )
-        faults += [
-            f"{entry}.claims names {pattern!r}, which is no claim"
-            for pattern in ambiguity.claims
-            if not any(fnmatchcase(id.partition(".")[2], pattern) for id in ids)
-        ]
-        for key, choice in ambiguity.choices.items():
-            for number, replacement in enumerate(choice.replacements):
-                if not _declared(replacement, cells, known):
-                    faults.append(f"{entry}.choices.{key}.replacements.{number} names cells of no experiment")
-    refuse(faults)
-
-
-def _declared(replacement: Replacement, cells: Collection[Cell], known: Collection[frozenset[Any]]) -> bool:
-    of_cells = replacement.model_copy(update={"where": _of_cells(replacement.where)})
-    instead = _of_cells(replacement.with_)
-    return any(frozenset({**cell, **instead}.items()) in known for cell in cells if of_cells.applies(cell))
-
-
-def _of_cells(columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in columns.items() if key not in ("metric", "table")}

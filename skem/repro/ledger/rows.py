@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -14,10 +14,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from skem.repro.config.documents import read_mapping
-from skem.repro.config.validation import DataSetName, Strict, Text, parsed, suggestion
+from skem.repro.config.validation import DataSetName, Strict, Text, parsed
 from skem.repro.ledger.cells import Metric
 from skem.repro.ledger.decisions import DETAILS, RELATIONS
-from skem.repro.ledger.estimates import Claim, setting_of
+from skem.repro.ledger.estimates import Claim, Unknown, setting_of
 from skem.repro.ledger.interpretations import Ambiguities, Ambiguity
 from skem.repro.protocols import PROTOCOLS
 
@@ -89,15 +89,6 @@ class ClaimsFile(Strict):
     metrics: dict[str, Metric] = Field(default_factory=dict)
     names: dict[str, Any] = Field(default_factory=dict)
     claims: dict[Text, Row] = Field(default_factory=dict)  # type: ignore[valid-type]
-
-
-class Unknown(ValueError):
-    """A word in a row that nothing declares."""
-
-    @classmethod
-    def word(cls, kind: str, word: str, known: Iterable[str]) -> Unknown:
-        """Name the known word that was probably meant."""
-        return cls(f"{kind} {word!r} is unknown; {suggestion(word, known)}")
 
 
 NAME = r"\$\w+(\[\w+\])?"

@@ -4,8 +4,7 @@ A folder may have the modules
 
 - ``figures``, with ``FIGURES`` by name of file;
 - ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or outcomes that no row can say;
-  ``names``, from the settings to the names that rows use; ``declared``, from the settings and the folder ``config`` to the cells that a
-  run has, by table of values, with which rows are checked;
+  ``names``, from the settings to the names that rows use;
 - ``settings``, with ``Settings``, a pydantic model of ``config/<name>.yaml``; if the settings need experiments, the model is ``Stated``, and
   ``settings(stated, experiment)`` makes them from an instance of it and a function that reads an experiment by name. Without the module,
   the settings are the content of the file.
@@ -26,7 +25,7 @@ import pandas as pd
 from skem.repro.config.documents import ConfigurationError, merged, read_mapping
 from skem.repro.config.validation import parsed
 from skem.repro.drawing import Figure
-from skem.repro.ledger import cells, declared, interpretations, rows
+from skem.repro.ledger import cells, rows
 from skem.repro.ledger.evaluator import Evaluator
 
 PAPERS = "[a-z]*[0-9][0-9][0-9][0-9].yaml"
@@ -60,7 +59,6 @@ def evaluator(
     tables: cells.Tables,
     missing: Mapping[str, str] = MappingProxyType({}),
     config: str | Path = "config",
-    kind: type[Evaluator] = Evaluator,
 ) -> Evaluator:
     """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
     measures, own = _module(name, "measures"), rows.read(config)[name]
@@ -69,21 +67,10 @@ def evaluator(
         for word, function in getmembers(measures, isfunction)
         if not word.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
     }
-    evidence = kind.EVIDENCE(tables, own.metrics, functions, settings, stated, missing)
+    evidence = cells.Evidence(tables, own.metrics, functions, settings, stated, missing)
     by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
     names = measures.names(settings) if measures else {}
-    return kind(own, evidence, by_id, names | own.file.names)
-
-
-def check(name: str, stated: pd.DataFrame, settings: Any, config: str | Path = "config") -> None:
-    """Check the ambiguities of a paper, and the rows that measure its claims; `ConfigurationError` with all faults."""
-    measures, own = _module(name, "measures"), stated[stated["paper"] == name]
-    known = measures.declared(settings, config) if measures else {}
-    tables = {table: pd.DataFrame(cells) for table, cells in known.items()}
-    checked = evaluator(name, stated, settings, tables, config=config, kind=declared.Check)
-    every = [cell for table in known.values() for cell in table]
-    interpretations.check(checked.rows.path, checked.rows.file.interpretations, set(own["id"]), every)
-    declared.check(checked, own)
+    return Evaluator(own, evidence, by_id, names | own.file.names)
 
 
 def titles(config: str | Path = "config") -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The evaluator of claims, on rows and results of a toy paper."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import stats
 from skem.repro.ledger import cells, rows, summary
 from skem.repro.ledger.cells import Evidence
 from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, VERIFIED, Evaluation
-from skem.repro.ledger.estimates import Estimate, NotRun
+from skem.repro.ledger.estimates import Estimate, NotRun, Unknown
 from skem.repro.ledger.evaluator import Evaluator
 from skem.repro.ledger.interpretations import Interpretation, Replacement
 
@@ -52,6 +53,23 @@ def evaluate(row, own=None, **more):
 
 CELL = {"metric": "accuracy", "dataset": "rice", "method": "a"}
 ABOVE = {"left": CELL, "right": {"method": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        (
+            {"left": CELL | {"metric": "acuracy"}, "right": 0},
+            "metric 'acuracy' is unknown; did you mean accuracy?",
+        ),
+        ({"for": {"m": "bot"}, **ABOVE}, "name 'bot' is unknown; did you mean both?"),
+        ({"function": "hal"}, "function 'hal' is unknown"),
+        ({"says": "So."}, "no row measures it"),
+    ],
+)
+def test_an_unknown_word_ends_the_evaluation_with_its_place(row, fault):
+    with pytest.raises(Unknown, match=r"claims\.\S*x: " + re.escape(fault)):
+        evaluate(row)
 
 
 def test_each_kind_of_row():

@@ -2,10 +2,9 @@
 
 import pytest
 
-from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import NotRun
-from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, check, survey
+from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, survey
 
 
 def ambiguity(about, default, claims, **choices):
@@ -88,23 +87,3 @@ def test_replacements_of_several_choices_follow_each_other():
     assert interpretation.replaced(unchanged) == unchanged
     with pytest.raises(NotRun, match="not trained"):
         interpretation.replaced({"dataset": "iris", "method": "lda"})
-
-
-def test_faults_of_ambiguities_are_reported_together():
-    choices = {
-        "a": {"label": "a"},
-        "b": {
-            "label": "b",
-            "replacements": [{"where": {"dataset": "rice", "method": "skem"}, "with": {"method": "other"}}],
-        },
-    }
-    wrong = ambiguity("x", "c", ["*", "q.*"], a="a", b="b").model_dump() | {"choices": choices}
-    with pytest.raises(ConfigurationError) as caught:
-        check(
-            "p.yaml", {"x": Ambiguity.model_validate(wrong)}, {"p.a"}, [{"dataset": "rice", "method": "skem"}]
-        )
-    assert str(caught.value).split("\n       ") == [
-        "p.yaml: interpretations.x: default is 'c'; its choices are a, b",
-        "p.yaml: interpretations.x.claims names 'q.*', which is no claim",
-        "p.yaml: interpretations.x.choices.b.replacements.0 names cells of no experiment",
-    ]

@@ -65,16 +65,6 @@ def names(paper: Settings) -> dict[str, Any]:
     }
 
 
-def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]:
-    """Return the cells that a run has, by table of values."""
-    errors = [{"dataset": name, "method": method} for name in paper.data_sets for method in METHODS]
-    images = [
-        {"dataset": name, "method": method} for name in paper.images["data_sets"] for method in NETWORKS
-    ]
-    sizes = [{"n_components_init": n} for n in paper.synthetic["n_components"]]
-    return {"errors": errors, "images": images, "components": sizes, "components_raw": sizes}
-
-
 # Table 1.
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,6 @@ import scipy
 from numpy.typing import NDArray
 
 from skem.metrics import operation_count
-from skem.repro.config.documents import read_mapping
-from skem.repro.config.expansion import written_out
 from skem.repro.ledger.cells import FINAL, Evidence
 from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, joined, related
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, reduction
@@ -25,7 +22,6 @@ from skem.repro.ledger.stated_claims import claim as stated_claim
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Headline, Settings
 from skem.repro.protocols import LABELS
-from skem.repro.training.classifiers.baselines import REPORTED
 from skem.repro.training.settings import blocks_of
 
 BEST, VALIDATED = "test_selected_iteration", "validation_selected_iteration"
@@ -74,29 +70,6 @@ def names(paper: Settings) -> dict[str, Any]:
         "crossing": paper.crossing,
         "mda": paper.mda,
         "least_saved": min(ratios),
-    }
-
-
-def declared(paper: Settings, config: str | Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the cells that a run has, by table of values."""
-    cells = [
-        {"dataset": dataset, "method": label, "setting": setting}
-        for dataset in paper.headlines
-        for label in REPORTED
-        for setting in ("preset", "default")
-    ]
-    for path in sorted(Path(config, "experiments").glob("*.yaml")):
-        for dataset, entry in read_mapping(path)["data_sets"].items():
-            for method, how in entry["methods"].items():
-                for name, _, own in written_out(how, ends=False):
-                    n_blocks = own.get("n_blocks", own["params"].get("n_blocks", 1))
-                    cell = {"dataset": dataset, "method": method, "setting": name}
-                    cell["partition"] = f"{n_blocks}x{-(-own['n_features'] // n_blocks)}"
-                    cell["n_components"] = {**how["params"], **own["params"]}.get("n_components")
-                    cells.append(cell)
-    return {
-        "values": cells,
-        "timing": [{key: cell[key] for key in ("dataset", "method", "setting")} for cell in cells],
     }
 
 

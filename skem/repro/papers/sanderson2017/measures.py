@@ -56,21 +56,6 @@ def names(paper: Settings) -> dict[str, Any]:
     }
 
 
-def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]:
-    """Return the cells that a run has, by table of values."""
-    fits = [{"dataset": name, "method": method} for name in paper.available for method in METHODS]
-    timed = [
-        {"dataset": name, "method": method} for name in (*paper.available, SYNTHETIC) for method in METHODS
-    ]
-    inits = ("static_subset", "random_subset", "static_spread", "random_spread")
-    seeds = [{"about": "seeds", "init": init} for init in inits]
-    tables = dict.fromkeys(("fits", "heldout", "regularisation"), fits)
-    sets = [{"dataset": name} for name in paper.data_sets]
-    found = {"timing": timed, "timing_others": seeds, "advice": sets, "floors": sets}
-    found["seeds"] = [{"dataset": d, "init": init} for d in paper.seeds["data_sets"] for init in inits]
-    return tables | found
-
-
 # Table 1.
 
 

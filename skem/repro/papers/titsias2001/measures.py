@@ -52,22 +52,6 @@ def names(paper: Settings) -> dict[str, Any]:
     }
 
 
-def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]:
-    """Return the cells that a run has, by table of values."""
-    tables = [
-        {"dataset": table, "method": method, "n_components": n}
-        for table, entry in paper.measured.items()
-        for method in paper.methods
-        for n in entry["n_components"]
-    ]
-    examples = [
-        {"figure": figure, "model": model}
-        for figure in ("figure3", "figure4", "figure5")
-        for model in ("shared", "separate", "separate, 4 components", "unsupervised")
-    ]
-    return {**dict.fromkeys(("values", "spreads", "timing"), tables), "examples": examples}
-
-
 def cell(evidence: Evidence, dataset: str, method: str, n_components: str) -> Estimate:
     """Estimate a cell of the tables, with the standard deviation over folds."""
     cell = {"dataset": dataset, "method": method, "n_components": n_components}
