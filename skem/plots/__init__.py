@@ -22,7 +22,7 @@ from skem.plots.components import (
     sharing_by_components,
 )
 from skem.plots.iterations import accuracy_by_iteration
-from skem.plots.sharing import accuracy_by_sharing, shared_components
+from skem.plots.sharing import shared_components
 from skem.plots.starts import advantage
 from skem.plots.times import engine_scaling
 
@@ -30,7 +30,6 @@ __all__ = [
     "WIDTHS",
     "accuracy_by_components",
     "accuracy_by_iteration",
-    "accuracy_by_sharing",
     "advantage",
     "cost_by_components",
     "criterion_by_components",

@@ -1,8 +1,7 @@
-"""Components in the plane, and accuracy by their sharing."""
+"""Components in the plane."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,60 +68,4 @@ def shared_components(table: pd.DataFrame, *, columns: int | None = None, width:
     for ax in axes.flat[len(panels) :]:
         ax.remove()
     add_legend(axes.flat[0].figure, width, 1.2)
-    return axes
-
-
-def accuracy_by_sharing(
-    table: pd.DataFrame,
-    *,
-    labels: tuple[str, str] = ("with sharing", "without"),
-    names: Mapping[str, str] | None = None,
-    columns: int | None = None,
-    width: float | None = None,
-) -> Any:
-    """Accuracy after the final iteration against lambda, a panel per data set; a line for fits without lambda.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With columns dataset, setting, sharing (lambda; NaN for a fit without), iteration and accuracy (%; NaN alone marks
-        missing data), a row per run.
-    labels : pair of str
-        How the legend calls fits with lambda and those without.
-    names : mapping of str to str, optional
-        How data sets and settings are called in titles, if not as in the table.
-    columns, width
-        See `skem.plots`.
-
-    Returns
-    -------
-    ndarray of Axes
-        Bars are one standard deviation over runs.
-    """
-    check(
-        table,
-        "accuracy_by_sharing",
-        labels=("dataset", "setting"),
-        numbers=("sharing", "iteration", "accuracy"),
-    )
-    names = names or {}
-    panels = list(table.groupby(["dataset", "setting"], sort=False))
-    width = inches(columns, width, 4.2 * len(panels))
-    across = len(panels) if width / len(panels) > NARROW else 1
-    axes = grid(-(-len(panels) // across), across, width, 0.75, legend=0.4)
-    for ax, ((dataset, setting), own) in zip(axes.flat, panels, strict=True):
-        ax.set_title("\n".join(names.get(name, name) for name in (dataset, setting)), fontsize="small")
-        ax.set_xlabel("lambda\n(0: separate, 1: shared)")
-        if own["accuracy"].isna().all():
-            ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
-            continue
-        last = own[own["iteration"] == own["iteration"].max()]
-        by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
-        mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
-        ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label=labels[0])
-        plain = last.loc[last["sharing"].isna(), "accuracy"]
-        ax.axhline(plain.mean(), linestyle="--", color="C2", label=labels[1])
-    for ax in axes[:, 0]:
-        ax.set_ylabel("test accuracy (%)")
-    add_legend(axes.flat[0].figure, width)
     return axes

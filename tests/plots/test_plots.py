@@ -71,18 +71,6 @@ def circles():
     return pd.DataFrame(rows + components)
 
 
-def sharings():
-    """Two data sets, three runs, lambda and none."""
-    rows = [
-        {"dataset": dataset, "setting": "3x13-K60", "sharing": sharing, "iteration": 30}
-        | {"accuracy": 97 - run / 10 - (0 if np.isnan(sharing) else sharing)}
-        for dataset in ("mnist", "fashion_mnist")
-        for run in range(3)
-        for sharing in (0.0, 0.5, 1.0, np.nan)
-    ]
-    return pd.DataFrame(rows)
-
-
 PEERS = pd.DataFrame(
     [
         {"part": "scaling", "size": axis, "engine": "skem", "N": 1e3 * n, "m": 10.0, "K": 20.0}
@@ -97,7 +85,6 @@ TIDY = {
         ["method", "protocol", "partition", "block_size", "n_components", "accuracy", "sd"]
     ],
     "accuracy_by_iteration": learning_curves()[["curve", "iteration", "accuracy", "low", "high"]].iloc[:-1],
-    "accuracy_by_sharing": sharings(),
     "advantage": configurations().drop(columns=["protocol", "sd"]),
     "cost_by_components": costs().drop(columns="n_blocks"),
     "criterion_by_components": pd.DataFrame(

@@ -16,7 +16,6 @@ from sklearn.metrics import log_loss
 import skem
 from skem import images
 from skem.repro.gate.comparison import Record
-from skem.repro.training.prbf import PRBFClassifierCV
 from skem.repro.training.rbf import rbf_network
 
 RUNS = 5
@@ -51,7 +50,6 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
         covariance_types=["full", "diag"],
     ),
     "prbf": partial(skem.PRBFClassifier, 20, max_iter=10),
-    "prbf/search": partial(PRBFClassifierCV, skem.PRBFClassifier(20, max_iter=10), cv=2),
     "rbf network": partial(rbf_network, 12),
     "sdgm/poly2": partial(sdgm, max_iter=30),
     "sdgm/primal": partial(sdgm, form="primal", max_iter=30),

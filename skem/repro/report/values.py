@@ -166,10 +166,6 @@ def _distance(r: Reference, dataset: str) -> str:
     return fixed(sum(abs(a - b) for a, b in zip(ours, printed, strict=True)) / len(ours), 2)
 
 
-def _sharing(r: Reference, dataset: str, sharing: float) -> str:
-    return fixed(r.mean("figures/titsias_images", "accuracy", dataset=dataset, sharing=sharing))
-
-
 def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
     svm, ours = (
         r.cell("comparison_images_timing", seconds, dataset=dataset, method=method)
@@ -221,9 +217,6 @@ NAMED: dict[str, Callable[..., Any]] = {
     "minutes": Reference.minutes,
     "titsias2001.errors": _titsias_errors,
     "titsias2001.distance": _distance,
-    "titsias2001.no_sharing": lambda r, dataset: _sharing(r, dataset, 0),
-    "titsias2001.half_sharing": lambda r, dataset: _sharing(r, dataset, 0.5),
-    "titsias2001.full_sharing": lambda r, dataset: _sharing(r, dataset, 1),
     "hayashi2021.removed_of_20": lambda r: fixed(r.claim("hayashi.fig7b.removed_at_20"), 0),
     "sanderson2017.kmeans_iterations": _advised("sec3.kmeans_iterations", "initialisation from: (.*)"),
     "sanderson2017.em_iterations": _advised("sec4.em_iter_max", "initialisation from: (.*)"),

@@ -1,4 +1,4 @@
-"""Job of the tables of Titsias and Likas (2001): errors under cross-validation, and the selection of lambda."""
+"""Job of the tables of Titsias and Likas (2001): errors under cross-validation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from skem.estimators.prbf import PRBFClassifier
@@ -19,7 +20,6 @@ from skem.repro.papers.measured import Rows
 from skem.repro.papers.titsias2001.settings import name_of
 from skem.repro.training import splits
 from skem.repro.training.features import prepare
-from skem.repro.training.prbf import PRBFClassifierCV, PRBFEnsemble
 from skem.repro.training.rbf import rbf_network
 from skem.repro.training.splits import Trial
 
@@ -27,18 +27,16 @@ from skem.repro.training.splits import Trial
 def errors(
     table: str, entry: Mapping[str, Any], n_components: int, setup: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Measure the methods in every fold of every repetition; with a validation_fraction lambda is selected, too.
+    """Measure the methods in every fold of every repetition.
 
     The scale is learned from the training samples of a fold, but "discriminant_whole" and "discriminant_unit" from all samples (see
-    `_scores`). Rows have dataset (the table), and the keys of `fit_errors` and `choice_errors`.
+    `_scores`). Rows have dataset (the table), and the keys of `fit_errors`.
     """
     source, rows = entry["source"], []
     setup = {**setup, "model": {**setup["model"], **entry.get("model", {})}}
     for trial in _folds(source, entry["scale"], setup, seed):
         start = splits.seed(seed, source, trial.run, trial.fold, "start")
         found = fit_errors(trial, n_components, setup["sharings"], setup["model"], start)
-        if "validation_fraction" in setup:
-            found += choice_errors(trial, n_components, setup, start)
         rows += [{"dataset": table} | row for row in found]
     return rows
 
@@ -61,6 +59,18 @@ def _scores(X: np.ndarray, y: np.ndarray, unit: bool) -> np.ndarray:
     X = StandardScaler().fit_transform(X)
     axes = LinearDiscriminantAnalysis().fit(X, y).scalings_[:, : len(np.unique(y)) - 1]
     return X @ (axes / np.linalg.norm(axes, axis=0))
+
+
+class Averaging:
+    """Average over lambda of class densities: p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i) (section III-B, eq. 38)."""
+
+    def __init__(self, models: Sequence[PRBFClassifier]) -> None:
+        self.models = models
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the largest posterior, (n,)."""
+        average = logsumexp([model.class_log_density(X) for model in self.models], axis=0)
+        return self.models[0].classes_[(average + self.models[0]._log_prior()).argmax(axis=1)]
 
 
 def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:
@@ -101,28 +111,6 @@ def fit_errors(
         }
         found["shared"] = shared_proportion([member.weights_])
         rows.append(keys | {"method": name_of(sharing)} | found)
-    average = {"error": _error(trial, PRBFEnsemble(members))}
+    average = {"error": _error(trial, Averaging(members))}
     average["seconds"] = sum(row["seconds"] for row in rows[1:])
     return [*rows, keys | {"method": "averaging"} | average]
-
-
-def choice_errors(trial: Trial, n_components: int, setup: Mapping[str, Any], seed: int) -> Rows:
-    """Select lambda on validation samples; ``chosen`` is lambda, or its mean over pairs of classes."""
-    keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components}
-    rows, L = [], len(np.unique(trial.y_train))
-    for method, params in (
-        ("chosen", {}),
-        ("chosen by accuracy", {"scoring": "accuracy"}),
-        ("chosen per pair", {"per_pair": True}),
-    ):
-        search = PRBFClassifierCV(
-            PRBFClassifier(n_components, random_state=seed, **setup["model"]),
-            sharings=setup["sharings"],
-            cv=StratifiedShuffleSplit(1, test_size=setup["validation_fraction"], random_state=seed),
-            **params,
-        )
-        search, found = _fitted(trial, search)
-        chosen = np.asarray(search.sharing_)
-        mean = float(chosen if chosen.ndim == 0 else (chosen.sum() - L) / (L * (L - 1)))
-        rows.append(keys | {"method": method} | found | {"chosen": mean})
-    return rows

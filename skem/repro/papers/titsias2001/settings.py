@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from skem.repro.config.validation import Count, DataSetName, Distinct, Fraction, Strict, Text, unknown
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, unknown
 
 Params = dict[str, Any]
 
@@ -36,26 +36,12 @@ class Variant(TypedDict):
     not_available: NotRequired[str]
 
 
-class Choice(TypedDict):
-    tables: list[str]
-    repetitions: Count
-    validation_fraction: Fraction
-
-
 class Examples(TypedDict):
     """The synthetic examples; ``drawn_rows``: samples in a panel of the figure."""
 
     repetitions: Annotated[int, Field(ge=2)]
     n_rows: Annotated[int, Field(ge=20)]
     drawn_rows: Annotated[int, Field(ge=20)]
-
-
-class Images(TypedDict):
-    """PSKEM with sharing on images; ``params`` of ``PSKEMClassifier``."""
-
-    runs: Count
-    n_features: Count
-    params: Params
 
 
 class Settings(Strict):
@@ -72,14 +58,11 @@ class Settings(Strict):
     model: Params
     tables: dict[DataSetName, Variant]
     evaluated: Distinct[str]
-    choice: Choice
     examples: Examples
-    images: dict[Literal["mnist", "fashion_mnist"], Images]
 
     @model_validator(mode="after")
     def _check(self) -> Settings:
         faults = unknown(self.evaluated, self.tables, "evaluated")
-        faults += unknown(self.choice["tables"], self.tables, "choice.tables")
         for name, entry in self.tables.items():
             if ("source" in entry) == ("not_available" in entry) or ("source" in entry) != ("scale" in entry):
                 faults.append(f"tables.{name} needs source and scale, or not_available")

@@ -1,4 +1,4 @@
-"""Tables I to V of Titsias and Likas (2001), and the selection of lambda, beside the paper's numbers."""
+"""Tables I to V of Titsias and Likas (2001), beside the paper's numbers."""
 
 from __future__ import annotations
 
@@ -58,25 +58,17 @@ def values(tables: Tables, *_: Any) -> dict[str, pd.DataFrame]:
 
 
 def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
-    """Return Tables I to V, and the selection of lambda."""
-    found, chosen = summary(tables["errors"], cells(stated), paper), choice_table(tables["choice"])
-    return {"csv": found, "choice_csv": chosen} | shown(found, chosen, paper)
-
-
-def shown(found: pd.DataFrame, chosen: pd.DataFrame, paper: Settings) -> dict[str, Any]:
-    """Return what ``config/tables/titsias2001.yaml`` lays out."""
+    """Return Tables I to V, and what ``config/tables/titsias2001.yaml`` lays out."""
+    found = summary(tables["errors"], cells(stated), paper)
     titles = {name: entry["title"] for name, entry in paper.tables.items()}
-    cells = found.assign(
+    shown = found.assign(
         title=found["dataset"].map(titles),
         method_title=found["method"].map(paper.methods),
         reason=[f"Not available: {reason}." if reason else "" for reason in found["not_available"]],
     )
-    if len(chosen):
-        against = chosen[["against", "against_se"]].where(chosen["method"] != "averaging")
-        chosen = chosen.assign(method_title=chosen["method"].replace(paper.methods), **against)
     repetitions = [entry.get("repetitions", paper.repetitions) for entry in paper.measured.values()]
     names = {"least": min(repetitions), "most": max(repetitions)}
-    return {"names": names, "cells": cells, "choice": chosen}
+    return {"csv": found, "names": names, "cells": shown}
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
@@ -100,17 +92,4 @@ def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.
                 "n_runs": len(runs),
             }
             rows.append(row | {"not_available": ""})
-    return pd.DataFrame(rows)
-
-
-def choice_table(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return the error of each way to select lambda; ``against`` is its difference to the average over lambda, by run."""
-    rows = []
-    for (dataset, m), own in errors.groupby(["dataset", "n_components"], sort=False):
-        by_run = own.pivot_table(index="run", columns="method", values="error", sort=False)
-        for method in by_run:
-            difference = by_run[method] - by_run["averaging"]
-            row = {"dataset": dataset, "n_components": m, "method": method, "error": by_run[method].mean()}
-            row |= {"against": difference.mean(), "against_se": difference.sem()}
-            rows.append(row | {"chosen": own.loc[own["method"] == method, "chosen"].mean()})
     return pd.DataFrame(rows)

@@ -177,8 +177,8 @@ def test_kernels_are_multiples_of_classes():
 
 
 def test_tables():
-    found = tables.summary(fold_errors(), CELLS, PAPER)
-    text = page("titsias", tables.shown(found, pd.DataFrame(), PAPER))
+    made = tables.tables({"errors": fold_errors()}, STATED, PAPER)
+    found, text = made["csv"], page("titsias", made)
     assert "## Table I: Clouds" in text
     assert "Not available: the server of the ELENA project is gone" in text
     assert found.loc[found["dataset"] == "clouds", "error"].isna().all()
@@ -186,7 +186,7 @@ def test_tables():
     assert (measured["error"] - measured["paper"]).abs().lt(measured["paper_std"]).all()
 
 
-def test_errors_and_selection_of_lambda():
+def test_errors_of_a_fold():
     rng, y = np.random.default_rng(0), np.arange(240) % 3
     X = rng.normal(size=(240, 4)) + 2.5 * np.eye(3, 4)[y]
     spec = {"folds": "stratified", "n_folds": 3, "scale": "discriminant"}
@@ -194,13 +194,12 @@ def test_errors_and_selection_of_lambda():
     # Discriminant scores have unit variance within the classes of the training samples alone.
     centred = trial.X_train - np.stack([trial.X_train[trial.y_train == c].mean(axis=0) for c in range(3)])[trial.y_train]  # fmt: skip
     np.testing.assert_allclose(centred.T @ centred / len(centred), np.eye(2), atol=1e-8)
-    setup = {"sharings": (0.0, 1.0), "model": PAPER.model | {"max_iter": 20}, "validation_fraction": 0.3}
+    setup = {"sharings": (0.0, 1.0), "model": PAPER.model | {"max_iter": 20}}
     rows = errors.fit_errors(trial, 6, setup["sharings"], setup["model"], 0)
     assert [row["method"] for row in rows] == ["rbf", "lambda000", "lambda100", "averaging"]
     assert all(0 <= row["error"] <= 20 for row in rows)
     assert (rows[1]["own_group"], rows[1]["shared"]) == (pytest.approx(1.0), 0)
-    rows += errors.choice_errors(trial, 6, setup, 0)
-    table = pd.DataFrame([row | {"dataset": "blobs", "run": run} for run in (0, 1) for row in rows])
-    chosen = tables.choice_table(table)
-    text = page("titsias_choice", tables.shown(tables.summary(fold_errors(), CELLS, PAPER), chosen, PAPER))
-    assert "chosen per pair" in text
+    models = [errors.PRBFClassifier(6, sharing=s, random_state=0).fit(X, y) for s in (0.0, 1.0)]
+    densities = np.mean([np.exp(model.class_log_density(X)) for model in models], axis=0)
+    expected = (densities * models[0].priors_).argmax(axis=1)  # eq. 38
+    np.testing.assert_array_equal(errors.Averaging(models).predict(X), expected)
