@@ -17,10 +17,6 @@ SANDERSON_JOBS = {
             "n_folds": SANDERSON.heldout["n_folds"],
         },
     ),
-    "regularisation": (
-        SANDERSON.regularisation["data_sets"],
-        lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.regularisation},
-    ),
     "advice": (SANDERSON.advice["data_sets"], lambda dataset: {"setup": SANDERSON.advice}),
     "floors": (
         SANDERSON.floors["data_sets"],
@@ -42,13 +38,9 @@ add_results(
     "sanderson2017",
     values=SANDERSON_VALUES,
     tables={"": "sanderson", "timing_": "sanderson_timing"},
-    figures={
-        "sanderson_compared": ["results/tables/sanderson.csv"],
-        "sanderson_advice": [SANDERSON_VALUES["advice"]],
-        "sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"],
-    },
+    figures={"sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"]},
     script="sanderson_results",
-    inputs=SANDERSON_VALUES,
+    inputs={name: SANDERSON_VALUES[name] for name in ("fits", "heldout", "timing")},
     jobs={
         kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)
         for kind, (names, _) in SANDERSON_JOBS.items()
@@ -99,7 +91,7 @@ for kind, (_, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout', 'regularisation') else 'advice'}"),
+            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout') else 'advice'}"),
             arguments=sanderson_arguments(further),
         script:
             "../scripts/{params.script}.py"

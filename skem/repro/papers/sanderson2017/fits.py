@@ -131,17 +131,3 @@ def heldout(methods: Iterable[str], n_folds: int, **samples: Any) -> Rows:
                 row["test"], _ = mean_log_likelihood(method, fitting.X[test], parameters)
             rows.append(row)
     return rows
-
-
-def regularisation(setup: Mapping[str, Any], **samples: Any) -> Rows:
-    """Measure the total likelihood of training samples against the covariance regularisation."""
-    fitting, rows = Fitting(**samples), []
-    X, keys = fitting.X, {"dataset": fitting.dataset}
-    for method in ("skem_diag", "skem_full"):
-        for reg_covar in setup["reg_covar"]:
-            for run in range(setup["runs"]):
-                parameters = ENGINES[method].fit(X, fitting.requested(run, floor=reg_covar)).parameters
-                value = len(X) * engines.mean_log_likelihood(X, parameters)
-                row = keys | {"method": method, "reg_covar": reg_covar, "run": run, "n_rows": len(X)}
-                rows.append(row | {"log_likelihood": value})
-    return rows

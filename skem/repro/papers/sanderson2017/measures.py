@@ -6,10 +6,10 @@ the spread of the best of ten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from skem.repro.ledger.cells import FINAL, Evidence, exactly
 from skem.repro.ledger.decisions import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
-from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER, enough, smallest, typical
+from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER
 
 NOT_MUCH = 0.05
 """Share of a log-likelihood that counts as no significant loss."""
@@ -210,6 +210,54 @@ def mahalanobis(evidence: Evidence, claim: Claim) -> Evaluation:
         f"log p on {setup['data_set']} by the Mahalanobis distance less by the Euclidean: {', '.join(means)}"
     )
     return any_of(comparisons, note)
+
+
+class Enough(NamedTuple):
+    """The smallest number that is enough, and its 95% interval, among the numbers tried."""
+
+    number: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = f" ({self.low:g} to {self.high:g})" if self.low < self.high else ""
+        return f"{self.number:g}{interval}"
+
+
+def enough(curve: Mapping[int, Estimate]) -> Enough:
+    """Return the smallest number from which no larger one gains as much as another initialisation does.
+
+    The margin is one standard deviation over initialisations, pooled over the curve. A number is shown to be enough if the gain
+    of each larger one is below the margin at 95%, and shown to fall short if one of them is above it (Bonferroni). The
+    interval runs from the smallest number that is not shown to fall short to the smallest that is shown to be enough.
+    ``curve`` has results by number, over the same initialisations.
+    """
+    margin = Estimate(float(np.sqrt(np.mean([e.sd**2 for e in curve.values()]))))
+    numbers = sorted(curve)
+
+    def short_of(n: int) -> list[Comparison]:
+        return [Comparison(margin - (curve[m] - curve[n])) for m in numbers if m > n]
+
+    def first(holds: Sequence[bool]) -> int:
+        return numbers[holds.index(True)]
+
+    others = [short_of(n) for n in numbers]
+    return Enough(
+        first([all(c.difference.mean > 0 for c in larger) for larger in others]),
+        first([not any(c.fails(len(larger)) for c in larger) for larger in others]),
+        first([all(c.holds() for c in larger) for larger in others]),
+    )
+
+
+def typical(found: Sequence[Enough]) -> Enough:
+    """Return the number that is enough on more than half of the data sets."""
+    numbers, lows, highs = (sorted(values) for values in zip(*found, strict=True))
+    return Enough(float(np.median(numbers)), lows[(len(found) - 1) // 2], highs[len(found) // 2])
+
+
+def smallest(found: Sequence[Enough]) -> Enough:
+    """Return the number that is enough on at least one data set."""
+    return Enough(*(min(values) for values in zip(*found, strict=True)))
 
 
 def _advised(

@@ -97,12 +97,6 @@ class Heldout(TypedDict):
     data_sets: dict[str, Distinct[Literal[tuple(METHODS)]]]  # type: ignore[valid-type]
 
 
-class Regularisation(TypedDict):
-    data_sets: Distinct[str]
-    reg_covar: Annotated[Distinct[_Positive], Field(min_length=2)]
-    runs: Count
-
-
 class Advice(TypedDict):
     data_sets: Distinct[str]
     most_rows: Count
@@ -152,7 +146,6 @@ class Settings(Strict):
     sizes: dict[str, Size]
     figure2: Figure2
     heldout: Heldout
-    regularisation: Regularisation
     advice: Advice
     floors: Floors
     seeds: Seeds
@@ -162,7 +155,7 @@ class Settings(Strict):
     def _check(self) -> Settings:
         named: dict[str, Any] = {
             f"{key}.data_sets": getattr(self, key)["data_sets"]
-            for key in ("heldout", "regularisation", "advice", "floors", "seeds")
+            for key in ("heldout", "advice", "floors", "seeds")
         }
         named |= {"starts.data_set": [self.starts["data_set"]]}
         for name, size in self.sizes.items():

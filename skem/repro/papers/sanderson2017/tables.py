@@ -1,15 +1,13 @@
-"""Tables of Sanderson and Curtin (2017): Table 1 beside the paper's numbers, and our measurements of its advice and times."""
+"""Tables of Sanderson and Curtin (2017): likelihoods and times beside the paper's numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skem.repro.ledger.decisions import Comparison
-from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.measured import Tables, select, stated_value
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, TIMED, Settings
 from skem.repro.render.format import number
@@ -22,12 +20,6 @@ METHOD_OF_PAPER = {"gmm_diag": "armadillo_diag", "mlpack_gmm": "mlpack_full"}
 """Our counterparts of the claims' methods."""
 
 IN_PAPER = {ours: theirs for theirs, ours in METHOD_OF_PAPER.items()}
-FEW = "rows_per_component"
-ABOUT = {
-    "kmeans_iter": "Iterations of k-means, then ten of EM",
-    "em_iter": "Iterations of EM",
-    FEW: "Training samples per Gaussian",
-}
 
 
 def values(tables: Tables, *_: Any) -> Tables:
@@ -40,11 +32,6 @@ def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
     found, times = summary(tables, stated, paper), seconds(tables["timing"], stated, paper)
     made = {
         "cells": _cells(found, paper),
-        "regularisation": _largest(tables["regularisation"]),
-        "starts": _starts(tables["starts"]),
-        "advice": _advice(tables["advice"]),
-        "few": _advice(select(tables["advice"], about=FEW)),
-        "floors": _floors(tables["floors"]),
         "times": _times(times),
     }
     titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
@@ -55,7 +42,7 @@ def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
         if "method" in table:
             table = table.assign(method_title=table["method"].map(methods))
         made[name] = table
-    names = {**paper.advice, "kmeans_iter": paper.kmeans_iter, "em_iter": paper.em_iter}
+    names: dict[str, Any] = {"kmeans_iter": paper.kmeans_iter, "em_iter": paper.em_iter}
     names["missing"] = "" if len(times) else "not part of this run"
     return {"csv": found, "timing_csv": times, "names": names, **made}
 
@@ -144,94 +131,6 @@ def _cells(found: pd.DataFrame, paper: Settings) -> pd.DataFrame:
         else:
             found.loc[here, "text"] = _why_not_fitted(entry)
     return found
-
-
-def _largest(table: pd.DataFrame) -> pd.DataFrame:
-    if not len(table):
-        return table
-    best = table.groupby(["dataset", "method", "n_rows", "reg_covar"], sort=False)["log_likelihood"].max()
-    return best.map(_total).rename("total").reset_index()
-
-
-def _starts(table: pd.DataFrame) -> pd.DataFrame:
-    if not len(table):
-        return table
-    return table.groupby(["em_iter", "metric"])["train"].agg(["mean", "max"]).map(_total).reset_index()
-
-
-def _advice(table: pd.DataFrame) -> pd.DataFrame:
-    """Return means over runs by data set, type of covariances and number that the paper advises, and which number is enough."""
-    if not len(table):
-        return table
-    keys = ["about", "dataset", "covariance"]
-    by_value = table.groupby([*keys, "value"], sort=False)
-    found = by_value.agg({"test": "mean", "n_iter": "median", "converged": "mean"}).reset_index()
-    found = found.assign(value=found["value"].map("{:g}".format), number=found["test"].map("{:.3f}".format))
-    several = [
-        dict(zip(keys, key, strict=True))
-        | {"value": "enough"}
-        | {"number": str(enough({int(n): Estimate.of(by_run) for n, by_run in own.groupby("value")["test"]}))}
-        for key, own in table.set_index("run").groupby(keys, sort=False)
-        if key[0] != FEW
-    ]
-    found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
-    return found.assign(
-        heading=found["about"].map(ABOUT), covariances=found["covariance"].replace("diag", "diagonal")
-    )
-
-
-class Enough(NamedTuple):
-    """The smallest number that is enough, and its 95% interval, among the numbers tried."""
-
-    number: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        interval = f" ({self.low:g} to {self.high:g})" if self.low < self.high else ""
-        return f"{self.number:g}{interval}"
-
-
-def enough(curve: Mapping[int, Estimate]) -> Enough:
-    """Return the smallest number from which no larger one gains as much as another initialisation does.
-
-    The margin is one standard deviation over initialisations, pooled over the curve. A number is shown to be enough if the gain
-    of each larger one is below the margin at 95%, and shown to fall short if one of them is above it (Bonferroni). The
-    interval runs from the smallest number that is not shown to fall short to the smallest that is shown to be enough.
-    ``curve`` has results by number, over the same initialisations.
-    """
-    margin = Estimate(float(np.sqrt(np.mean([e.sd**2 for e in curve.values()]))))
-    numbers = sorted(curve)
-
-    def short_of(n: int) -> list[Comparison]:
-        return [Comparison(margin - (curve[m] - curve[n])) for m in numbers if m > n]
-
-    def first(holds: Sequence[bool]) -> int:
-        return numbers[holds.index(True)]
-
-    others = [short_of(n) for n in numbers]
-    return Enough(
-        first([all(c.difference.mean > 0 for c in larger) for larger in others]),
-        first([not any(c.fails(len(larger)) for c in larger) for larger in others]),
-        first([all(c.holds() for c in larger) for larger in others]),
-    )
-
-
-def typical(found: Sequence[Enough]) -> Enough:
-    """Return the number that is enough on more than half of the data sets."""
-    numbers, lows, highs = (sorted(values) for values in zip(*found, strict=True))
-    return Enough(float(np.median(numbers)), lows[(len(found) - 1) // 2], highs[len(found) // 2])
-
-
-def smallest(found: Sequence[Enough]) -> Enough:
-    """Return the number that is enough on at least one data set."""
-    return Enough(*(min(values) for values in zip(*found, strict=True)))
-
-
-def _floors(table: pd.DataFrame) -> pd.DataFrame:
-    if not len(table) or "train" not in table:
-        return table.iloc[:0]
-    return table.groupby(["dataset", "floor"], sort=False)["train"].median().reset_index()
 
 
 def _times(times: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skem.repro.ledger.estimates import Estimate
-from skem.repro.papers.sanderson2017.tables import Enough, enough, smallest, typical
+from skem.repro.papers.sanderson2017.measures import Enough, enough, smallest, typical
 
 NUMBERS = [1, 2, 5, 10, 20, 50]
 

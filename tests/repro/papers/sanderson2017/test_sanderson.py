@@ -90,8 +90,8 @@ def test_spread_of_the_best():
 
 
 def test_unknown_names_are_refused():
-    changes = {"regularisation": {"data_sets": ["cloud"]}, "size": "papr"}
-    message = r"regularisation.data_sets names 'cloud'; allowed: ozone.*size names 'papr'; did you mean paper"
+    changes = {"advice": {"data_sets": ["cloud"]}, "size": "papr"}
+    message = r"advice.data_sets names 'cloud'; allowed: ozone.*size names 'papr'; did you mean paper"
     with pytest.raises(ValueError, match=message):
         papers.settings("sanderson2017", ROOT / "config", changes)
 
@@ -103,8 +103,6 @@ def test_tables_and_figures_with_and_without_results(found):
         assert "not part of this run" in page("sanderson", made)
         assert "not part of this run" in page("sanderson_timing", made)
     files = {"sanderson": made["csv"], "sanderson_timing": made["timing_csv"]}
-    for name, figure in FIGURES.items():
-        rows = figure.rows(files | {"sanderson2017_advice": found["advice"]}, PAPER)
-        if found is VALUES or name != "sanderson_compared":
-            figure.draw(rows, PAPER)
+    for figure in FIGURES.values():
+        figure.draw(figure.rows(files, PAPER), PAPER)
     plt.close("all")
