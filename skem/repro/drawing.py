@@ -74,7 +74,6 @@ class Figure:
     draw: Callable[..., Any]
     needs: tuple[str, ...] = ()  # experiments whose tables the figure requires
     also: tuple[str, ...] = ()  # experiments whose tables the figure shows if they exist
-    timing: tuple[str, ...] = ()  # tables of times that it shows; its name ends in "_timing"
 
     def drawn(self, tables: Tables, settings: Any) -> tuple[pd.DataFrame, Any]:
         """Return the rows of the figure and its Axes; if no table has rows, the Axes state this."""

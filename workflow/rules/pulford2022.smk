@@ -6,23 +6,15 @@ STUDIES = {
     name: trained for name in PULFORD.studies if name in EXPERIMENTS and (trained := datasets_of(name))
 }
 # Figures whose studies are in this run, and their tables.
-MADE = {"arrangements_timing", *STUDIES}
 PULFORD_FIGURES = {
-    name: [
-        f"results/tables/{table}.csv"
-        for table in (*figure.timing, *figure.needs, *figure.also)
-        if table in MADE
-    ]
+    name: [f"results/tables/{table}.csv" for table in (*figure.needs, *figure.also) if table in STUDIES]
     for name, figure in papers.figures("pulford2022").items()
-    if figure.needs and set(figure.needs) <= MADE
+    if figure.needs and set(figure.needs) <= {*STUDIES}
 }
 # Without the experiment on interpretations there are hardly any to show.
 if "interpretations" in EXPERIMENTS:
     PULFORD_FIGURES["specifications"] = ["results/interpretations.csv"]
-DRAWN |= {name: {"paper": "pulford2022", "tables": tables} for name, tables in PULFORD_FIGURES.items()}
 TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in ("csv", "md")]
-if PULFORD.data_set in STUDIES.get(PULFORD.trade_offs, []):
-    TABLES.append("results/tables/arrangements_timing.csv")
 FIGURES += [f"results/figures/{name}.{suffix}" for name in PULFORD_FIGURES for suffix in KINDS]
 
 # Configurations whose iterations are timed alone: those of the tables, and the partitions of counted operations.
@@ -37,6 +29,9 @@ TIMED = sorted(
     }
 )
 TIMINGS = {unit: f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED}
+if "figure1_timing" in PULFORD_FIGURES:
+    PULFORD_FIGURES["figure1_timing"] = [TIMINGS[unit] for unit in COUNTED]
+DRAWN |= {name: {"paper": "pulford2022", "tables": tables} for name, tables in PULFORD_FIGURES.items()}
 PULFORD_VALUES = {name: f"results/values/pulford2022_{name}.csv" for name in ("values", "timing")}
 EVIDENCE["pulford2022"] = {"all": PULFORD_VALUES}
 REFERENCE_TOO += PULFORD_VALUES.values()
@@ -102,22 +97,3 @@ rule study:
         code=code("study"),
     script:
         "../scripts/study.py"
-
-
-rule arrangements_timing:
-    """Operations and seconds of a training; apart, as times differ in every run."""
-    input:
-        [TIMINGS[unit] for unit in COUNTED],
-    output:
-        "results/tables/arrangements_timing.csv",
-    log:
-        "results/logs/tables/arrangements_timing.log",
-    localrule: True
-    params:
-        iterations=PULFORD.iterations,
-        n_train=lambda wildcards: models.samples_trained(
-            STUDY.config.datasets[PULFORD.data_set].features, "all"
-        ),
-        code=code("arrangements_timing"),
-    script:
-        "../scripts/arrangements_timing.py"

@@ -29,7 +29,7 @@ class Params(TypedDict, total=False):
     n_blocks: Count
     arrangement: Literal["sequential", "interleaved", "random"]
     covariance_type: Literal["full", "tied", "diag", "spherical"]
-    init_params: Literal["uniform", "sample", "kmeans", "em", "class", "class_kmeans"]
+    init_params: Literal["uniform", "sample", "kmeans", "class", "class_kmeans"]
     init_spread: NonNegativeFloat
     init_scale: PositiveFloat
     sharing: Annotated[float, Field(ge=0, le=1)]
@@ -44,7 +44,6 @@ class OwnFeatures(TypedDict, total=False):
 
     folds: Folds
     scale: Scale
-    rotate: Literal["whiten", "ica"]
     recombine: bool
 
 

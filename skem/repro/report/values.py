@@ -40,7 +40,6 @@ DIGITS: dict[str, int | str] = {
     "*.log_loss": 3,
     "*.auroc": 3,
     "*.fit": 0,
-    "future.*.gain": "+.1f",
     "hayashi_images.*.error": 2,
     "mda.*.accuracy": 2,
     "hayashi_images.*weights": 0,

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skem.engine.threads import single_threaded
-from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.metrics import shared_proportion
 from skem.repro.training import classifiers, splits, views
 from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
@@ -55,9 +54,6 @@ def train(
     trial: Trial, model: str, params: dict[str, Any], random_state: int
 ) -> tuple[Rows, Rows, NDArray[np.int16]]:
     """Fit a model and evaluate it after every iteration; a baseline at each point of its grid, the preset last.
-
-    ``init_params`` may also be "em": the weights, means and covariances of an ordinary Gaussian mixture fitted to each block,
-    whatever the class, by ten iterations from k-means.
 
     Returns the history, the wall and CPU seconds of the iterations without the evaluation (a row per iteration each), and test
     predictions after the iteration with the best validation accuracy or, without validation samples, the best test accuracy,
@@ -102,8 +98,6 @@ def _iterations(
     trial: Trial, model: str, params: dict[str, Any], random_state: int
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield the estimator after each iteration of EM, and quantities of its parameters."""
-    if params.get("init_params") == "em":
-        params = params | {"init_params": _ordinary_mixtures(trial, params, random_state)}
     estimator = MODELS[model].build(random_state=random_state, **params)
     kept = 0
     previous: list[Any] = []
@@ -141,24 +135,6 @@ def _condition(covariances: NDArray[np.float64]) -> float:
     values = np.linalg.eigvalsh(covariances)
     with np.errstate(divide="ignore"):
         return float((values[..., -1] / np.maximum(values[..., 0], 0.0)).max())
-
-
-def _ordinary_mixtures(trial: Trial, params: dict[str, Any], random_state: int) -> list[Any]:
-    """Initialise each sequential block from all classes together, with the same weights for each class."""
-    n_classes = len(np.unique(trial.y_train))
-    starts = []
-    for columns in np.array_split(np.arange(trial.X_train.shape[1]), params.get("n_blocks", 1)):
-        mixture = GaussianMixture(
-            params["n_components"],
-            init_params="kmeans",
-            max_iter=10,
-            tol=0.0,
-            reg_covar=params["reg_covar"],
-            random_state=random_state,
-        ).fit(trial.X_train[:, columns])
-        weights = np.repeat(mixture.weights_[:, None], n_classes, axis=1)
-        starts.append((weights, mixture.means_, mixture.covariances_))
-    return starts
 
 
 def _points(

@@ -1,48 +1,27 @@
-"""Trials with fewer, rotated or recombined features."""
+"""Trials with fewer or recombined features."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import FastICA
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 
-from skem.repro.training.splits import Arrays, Trial
+from skem.repro.training.splits import Trial
 
 
 def view(trial: Trial, n_features: int, n_blocks: int, features: dict[str, Any], random_state: int) -> Trial:
-    """A trial with its first ``n_features`` features, rotated or recombined as ``features`` asks.
+    """A trial with its first ``n_features`` features, recombined if ``features`` asks so.
 
-    ``rotate``: "whiten" or "ica", learned from the training samples: principal or independent components, all of unit
-    variance. ``recombine``: samples of one class exchange their blocks at random, each part among itself, which makes
+    ``recombine``: samples of one class exchange their blocks at random, each part among itself, which makes
     the ``n_blocks`` sequential blocks independent given the class and changes no block's distribution.
     """
     X = {part: getattr(trial, f"X_{part}")[:, :n_features] for part in ("train", "validation", "test")}
-    if "rotate" in features:
-        X = _rotated(X, features["rotate"], random_state)
     if features.get("recombine"):
         rng = np.random.default_rng(random_state)
         X = {part: _recombined(a, getattr(trial, f"y_{part}"), n_blocks, rng) for part, a in X.items()}
     return replace(trial, **{f"X_{part}": a for part, a in X.items()})
-
-
-def _rotated(X: Arrays, how: str, random_state: int) -> Arrays:
-    if how == "whiten":
-        # The features are principal components already: uncorrelated, by falling variance.
-        scaler = StandardScaler().fit(X["train"])
-    else:
-        scaler = FastICA(
-            whiten="unit-variance", whiten_solver="eigh", max_iter=500, tol=1e-3, random_state=random_state
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            scaler.fit(X["train"].astype(np.float64))
-    return {part: scaler.transform(a).astype(a.dtype) if len(a) else a for part, a in X.items()}
 
 
 def _recombined(X: NDArray[Any], y: NDArray[Any], n_blocks: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -122,15 +122,3 @@ def test_points_of_a_grid_take_the_place_of_iterations_the_preset_last(name):
         fitted.fit(data.X_train, data.y_train)
         assert row["test_accuracy"] == accuracy_score(data.y_test, fitted.predict(data.X_test))
     assert np.isnan(history[0]["test_log_loss"]) == (name == "svm_rbf")
-
-
-def test_an_ordinary_mixture_as_initialisation_does_not_depend_on_the_classes():
-    data = trial()
-    params = MODELS["pskem"] | {"init_params": "em", "max_iter": 2}
-    shuffled = replace(data, y_train=np.roll(data.y_train, 1))
-    starts = [iterations._ordinary_mixtures(d, params, SEED) for d in (data, shuffled)]
-    for one, other in zip(*starts, strict=True):
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a, b)
-    history, _, _ = iterations.train(data, "pskem", params, SEED)
-    assert history[0]["log_likelihood"] > train(data, "pskem", max_iter=1)[0][0]["log_likelihood"]

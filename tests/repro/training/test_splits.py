@@ -1,7 +1,5 @@
 """Training, validation and test samples, and their features. scikit-learn's digits stand in for the papers' images."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -181,18 +179,6 @@ def test_moved_test_images_leave_training_and_validation_unchanged(pictures):
 def pca(pictures):
     arrays = prepare(DRAWN | {"n_components": 12}, "run0")
     return next(splits.trials("digits", DRAWN, {"run0": arrays}, ["all"], [0], ROOT))
-
-
-@pytest.mark.parametrize("how", ["whiten", "ica"])
-def test_rotated_features_are_learned_from_training_samples(pca, how):
-    own = views.view(pca, 12, 3, {"rotate": how}, 1)
-    np.testing.assert_allclose(np.cov(own.X_train.T), np.eye(12), atol=0.01)
-    again = views.view(dataclasses.replace(pca, X_test=-pca.X_test), 12, 3, {"rotate": how}, 1)
-    np.testing.assert_array_equal(again.X_train, own.X_train)
-    # A rotation and a scaling have an inverse.
-    centred, means = own.X_train - own.X_train.mean(0), pca.X_train.mean(0)
-    back = np.linalg.lstsq(centred, pca.X_train - means, rcond=None)[0]
-    np.testing.assert_allclose((own.X_test - own.X_train.mean(0)) @ back + means, pca.X_test, atol=1e-6)
 
 
 def test_recombined_samples_exchange_blocks_within_their_class(pca):

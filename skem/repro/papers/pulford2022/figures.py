@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 
 from skem import plots
-from skem.repro.drawing import Figure, Tables, subplots
+from skem.metrics import operation_count
+from skem.repro.drawing import Figure, Tables, subplots, together
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Settings
+from skem.repro.papers.pulford2022.tables import point_of
 from skem.repro.protocols import LABELS
 
 STARTS = {
@@ -31,6 +33,20 @@ ARRANGEMENTS = {
 
 AROUND = {'paper: "around 96%"': 96}
 """Accuracy of blocks of 12 and 18."""
+
+
+def costs(timed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
+    """Return counted operations (Pulford 2022, section 2.2) and measured seconds of each partition, for the iterations of a fit."""
+    rows = []
+    for _, own in timed.groupby("setting", sort=False):
+        point = point_of(own)
+        n_iter, sizes = paper.iterations[point["partition"]], [point["block_size"]] * point["n_blocks"]
+        operations = float(operation_count(n_iter, point["n_components"], paper.n_train, sizes))
+        seconds = float(own["seconds"].median())
+        rows.append(
+            point | {"operations": operations, "seconds_per_iteration": seconds, "seconds": n_iter * seconds}
+        )
+    return pd.DataFrame(rows)
 
 
 def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
@@ -88,19 +104,6 @@ def _starts(tables: Tables, paper: Settings) -> pd.DataFrame:
     return table[(table["protocol"] == "test_selected_iteration") & table["method"].isin(STARTS)]
 
 
-def _starts_on_one(tables: Tables, paper: Settings) -> pd.DataFrame:
-    table = _starts(tables, paper)
-    table = table[table["dataset"] == paper.data_set]
-    return table.sort_values("method", key=lambda names: names.map(list(STARTS).index), kind="stable")
-
-
-def _draw_starts(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    names = {start: words.replace("\n", " ") for start, words in STARTS.items()}
-    return plots.accuracy_by_components(
-        curves, horizontal=AROUND, floor=85, bars="interval", names=names, **size
-    )
-
-
 def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
     table = _starts(tables, paper)
     compared = table[table["n_components"] == table["dataset"].map(paper.compared)]
@@ -147,14 +150,10 @@ def _draw_specifications(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 FIGURES = {
     "figure1_timing": Figure(
-        lambda tables, paper: tables["arrangements_timing"],
-        _draw_costs,
-        needs=("arrangements",),
-        timing=("arrangements_timing",),
+        lambda tables, paper: costs(together(tables, paper), paper), _draw_costs, needs=("arrangements",)
     ),
     "figures2to4": Figure(_arrangements, _draw_arrangements, needs=("arrangements",)),
     "figure5": Figure(_sharing, _draw_sharing, needs=("arrangements",)),
-    "accuracy_by_start": Figure(_starts_on_one, _draw_starts, needs=("arrangements", "starts")),
     "advantage": Figure(
         _advantage,
         lambda table, paper, **size: plots.advantage(table, names=STARTS | NAMES, **size),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skem.metrics import operation_count
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES, method_title
 from skem.repro.papers.pulford2022.settings import Settings
@@ -78,20 +77,6 @@ def curves(
     return pd.DataFrame(rows)
 
 
-def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> pd.DataFrame:
-    """Return counted operations (Pulford 2022, section 2.2) and measured seconds of each configuration, for the iterations of a fit by partition."""
-    rows = []
-    for _, own in timed.groupby("setting", sort=False) if len(timed) else ():
-        point = point_of(own)
-        n_iter, sizes = iterations[point["partition"]], [point["block_size"]] * point["n_blocks"]
-        operations = float(operation_count(n_iter, point["n_components"], n_train, sizes))
-        seconds = float(own["seconds"].median())
-        rows.append(
-            point | {"operations": operations, "seconds_per_iteration": seconds, "seconds": n_iter * seconds}
-        )
-    return pd.DataFrame(rows)
-
-
 def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return the accuracy of some methods under every protocol, for all folds, scalings and covariance regularisations.
 
@@ -157,45 +142,6 @@ def curve_cells(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-VARIANTS = {
-    "sequential": "the paper's initialisation",
-    "kmeans": "k-means initialisation",
-    "em": "initialisation by ordinary EM",
-    "whitened": "whitened features",
-    "ica": "independent components (ICA)",
-    "independent": "blocks made independent",
-}
-
-
-def future(history: pd.DataFrame) -> pd.DataFrame:
-    """Compare the paper's suggestions for further research with its own model in the same runs; gains are points of accuracy, with 95% intervals."""
-    em = history[history["method"] == "em"]
-    tried = history[history["setting"].isin(em["setting"]) & history["run"].isin(em["run"])]
-    protocols = ("test_selected_iteration", "validation_selected_iteration")
-    values = {
-        (key["method"], key["setting"], protocol): accuracy
-        for key, part in _configurations(tried, list(VARIANTS), "setting")
-        for protocol in protocols
-        if len(accuracy := _accuracy(part, protocol))
-    }
-    gains = []
-    for (_, setting, protocol), own in values.items():
-        found = spread(own - values.get(("sequential", setting, protocol), own * np.nan))
-        gains.append({"gain": found["accuracy"], "gain_low": found["low"], "gain_high": found["high"]})
-    return pd.concat([curves(tried, list(VARIANTS), protocols), pd.DataFrame(gains)], axis=1)
-
-
-def future_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the gains of the variants by partition and number of components."""
-    gained = [
-        f" ({row.gain:+.2f} [{row.gain_low:+.2f}, {row.gain_high:+.2f}])"
-        if row.method != "sequential" and row.gain == row.gain
-        else ""
-        for row in table.itertuples()
-    ]
-    return _shown(table).assign(variant=table["method"].map(VARIANTS), gained=gained)
-
-
 def study(
     name: str, experiment: Mapping[str, Any], history: pd.DataFrame, claims: pd.DataFrame, paper: Settings
 ) -> dict[str, Any]:
@@ -207,9 +153,6 @@ def study(
         table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
         printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
         cells = audit_cells(table, printed, paper)
-    elif name == "future":
-        table = future(history)
-        cells = future_cells(table)
     else:
         parts = [
             curves(history[history["dataset"] == dataset], list(entry["methods"]))

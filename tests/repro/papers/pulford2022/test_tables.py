@@ -8,7 +8,7 @@ from settings import described
 
 from skem.metrics import operation_count
 from skem.repro import papers
-from skem.repro.papers.pulford2022 import tables
+from skem.repro.papers.pulford2022 import figures, tables
 
 PAPER = papers.settings("pulford2022", ROOT / "config")
 
@@ -76,21 +76,6 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     assert "| stratified | none" in text.replace("  ", " ").replace("  ", " ")
 
 
-def test_further_research_is_compared_in_the_same_runs():
-    base = [[0.90], [0.94], [0.99]]
-    table = tables.future(
-        pd.concat([
-            history("sequential", "3x12-K20", base, validation=[0.5]),
-            history("em", "3x12-K20", [[0.91], [0.95]], validation=[0.5]),
-        ])
-    )  # fmt: skip
-    best = table[table["protocol"] == "test_selected_iteration"].set_index("method")
-    assert best.loc["sequential", "n_runs"] == 2  # the third run has no partner
-    assert best.loc["em", "gain"] == pytest.approx(1.0)
-    assert best.loc["em", "gain_low"] == pytest.approx(1.0)
-    assert "+1.00" in page("future", {"cells": tables.future_cells(table), "names": {}})
-
-
 def test_costs_beside_operations():
     seconds = {"3x12-K20": [0.1, 0.3, 0.2], "1x36-K20": [1.0, 1.0, 4.0]}
     timed = pd.DataFrame(
@@ -100,7 +85,7 @@ def test_costs_beside_operations():
             for one in several
         ]
     )
-    table = tables.costs(timed, 30_000, {"3x12": 30, "1x36": 40}).set_index("partition")
+    table = figures.costs(timed, PAPER).set_index("partition")
     assert table["seconds"].to_dict() == {"3x12": pytest.approx(6.0), "1x36": pytest.approx(40.0)}
     assert table["operations"].to_dict() == {
         "3x12": operation_count(30, 20, 30_000, [12] * 3),
