@@ -12,7 +12,7 @@ add_results(
     tables={"": "hayashi"},
     figures={"hayashi_components": [HAYASHI_VALUES["components_raw"]]}
     | {f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)},
-    script="hayashi_results",
+    function="table1",
     inputs={name: HAYASHI_VALUES[name] for name in ("errors", "components", "components_raw")},
     jobs={
         "errors": [
@@ -39,7 +39,7 @@ add_results(
             method=("softmax", "sdgm"),
         )
     },
-    script="hayashi_results",
+    function="table2",
     inputs={name: HAYASHI_IMAGE_VALUES[name] for name in ("images", "images_choice")},
     jobs={
         "images": expand(
@@ -76,7 +76,7 @@ rule hayashi_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        code=code("hayashi_errors"),
+        **calls("paper_job", "hayashi2021.errors:errors"),
         arguments=lambda wildcards: {
             "dataset": wildcards.dataset,
             "entry": HAYASHI.data_sets[wildcards.dataset],
@@ -91,7 +91,7 @@ rule hayashi_errors:
             "seed": SEED,
         },
     script:
-        "../scripts/hayashi_errors.py"
+        "../scripts/paper_job.py"
 
 
 rule hayashi_components:
@@ -105,7 +105,7 @@ rule hayashi_components:
         run=r"\d+",
     priority: 100
     params:
-        code=code("hayashi_errors"),
+        **calls("paper_job", "hayashi2021.errors:components"),
         arguments=lambda wildcards: {
             "synthetic": HAYASHI.synthetic,
             "model": HAYASHI.model | ({} if wildcards.scale == "components" else {"standardize": False}),
@@ -113,7 +113,7 @@ rule hayashi_components:
             "seed": SEED,
         },
     script:
-        "../scripts/hayashi_errors.py"
+        "../scripts/paper_job.py"
 
 
 rule hayashi_boundaries:
@@ -125,7 +125,7 @@ rule hayashi_boundaries:
         "results/logs/hayashi2021/boundaries.log",
     priority: 100
     params:
-        code=code("hayashi_boundaries"),
+        **calls("paper_job", "hayashi2021.boundaries:panels"),
         arguments={
             "setup": HAYASHI.boundaries,
             "model": HAYASHI.model,
@@ -133,7 +133,7 @@ rule hayashi_boundaries:
             "seed": SEED,
         },
     script:
-        "../scripts/hayashi_boundaries.py"
+        "../scripts/paper_job.py"
 
 
 rule hayashi_images_choice:
@@ -148,14 +148,14 @@ rule hayashi_images_choice:
         dataset="|".join(HAYASHI_COLUMNS),
     priority: hayashi_order
     params:
-        code=code("hayashi_images"),
+        **calls("paper_job", "hayashi2021.images:choices"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "images": {key: HAYASHI.images[key] for key in ("data_sets", "network", "choice")},
             "seed": SEED,
         },
     script:
-        "../scripts/hayashi_images.py"
+        "../scripts/paper_job.py"
 
 
 rule hayashi_images_train:
@@ -178,7 +178,7 @@ rule hayashi_images_train:
         run=r"\d+",
     priority: hayashi_order
     params:
-        code=code("hayashi_images"),
+        **calls("paper_job", "hayashi2021.images:errors"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "method": wildcards.method,
@@ -190,4 +190,4 @@ rule hayashi_images_train:
             "seed": SEED,
         },
     script:
-        "../scripts/hayashi_images.py"
+        "../scripts/paper_job.py"

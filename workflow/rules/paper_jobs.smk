@@ -1,12 +1,13 @@
 # The rules of a paper whose jobs call functions of skem.repro.papers add to PAPER_RESULTS, by target:
-#   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of its
-#   script), figures (with the files they are drawn from), and the script that makes values and tables.
+#   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of the
+#   function that makes them, in the paper's module tables), and figures (with the files they are drawn from).
 PAPER_RESULTS = {}
 
 
-def runs(script):
-    """Parameters of a rule whose script has no fixed name: the name, and a hash of its code."""
-    return {"script": script, "code": code(script)}
+def calls(script, function):
+    """Parameters of a rule whose script calls a function of a paper, "paper.module:name": its name, and hashes of the code."""
+    path = f"skem/repro/papers/{function.partition(':')[0].replace('.', '/')}.py"
+    return {"function": function, "code": [code(script), code_of(path)]}
 
 
 def values_of(paper, names):

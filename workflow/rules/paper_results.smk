@@ -13,10 +13,10 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_values.log",
         localrule: True
         params:
-            **runs(how["script"]),
+            **calls("paper_results", f"{paper}.tables:values"),
             settings=STUDY.papers[paper],
         script:
-            "../scripts/{params.script}.py"
+            "../scripts/paper_results.py"
 
     rule:
         name:
@@ -37,10 +37,10 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_tables.log",
         localrule: True
         params:
-            **runs(how["script"]),
+            **calls("paper_results", f"{paper}.tables:{how['function']}"),
             settings=STUDY.papers[paper],
         script:
-            "../scripts/{params.script}.py"
+            "../scripts/paper_results.py"
 
     rule:
         name:

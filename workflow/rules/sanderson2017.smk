@@ -39,7 +39,7 @@ add_results(
     values=SANDERSON_VALUES,
     tables={"": "sanderson", "timing_": "sanderson_timing"},
     figures={"sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"]},
-    script="sanderson_results",
+    function="tables",
     inputs={name: SANDERSON_VALUES[name] for name in ("fits", "heldout", "timing")},
     jobs={
         kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)
@@ -91,10 +91,12 @@ for kind, (_, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout') else 'advice'}"),
+            **calls(
+                "paper_job", f"sanderson2017.{'fits' if kind in ('fits', 'heldout') else 'advice'}:{kind}"
+            ),
             arguments=sanderson_arguments(further),
         script:
-            "../scripts/{params.script}.py"
+            "../scripts/paper_job.py"
 
 
 rule sanderson_times:
@@ -112,7 +114,8 @@ rule sanderson_times:
     resources:
         slurm_extra="--exclusive",
     params:
-        code=code("sanderson_times"),
+        **calls("paper_job", "sanderson2017.times:table1"),
+        timed=True,
         arguments=lambda wildcards: sanderson_samples(
             wildcards.dataset, SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows
         )
@@ -122,7 +125,7 @@ rule sanderson_times:
             "rounds": SANDERSON_SIZE.more_rounds.get(wildcards.dataset, SANDERSON_SIZE.rounds),
         },
     script:
-        "../scripts/sanderson_times.py"
+        "../scripts/paper_job.py"
 
 
 use rule sanderson_times as sanderson_figure2 with:
@@ -134,7 +137,8 @@ use rule sanderson_times as sanderson_figure2 with:
     log:
         "results/logs/sanderson2017/times/figure2.log",
     params:
-        code=code("sanderson_times"),
+        **calls("paper_job", "sanderson2017.times:figure2"),
+        timed=True,
         arguments={
             "setup": SANDERSON.figure2,
             "n_rows": SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),

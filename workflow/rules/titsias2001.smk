@@ -15,7 +15,7 @@ add_results(
     values=values_of("titsias2001", ("values", "spreads", "timing", "examples")),
     tables={"": "titsias"},
     figures={"titsias_figures3to5": ["results/titsias2001/panels.csv"]},
-    script="titsias_results",
+    function="tables",
     inputs={"errors": TITSIAS_JOBS["errors"]},
     jobs=TITSIAS_JOBS,
 )
@@ -44,10 +44,10 @@ rule titsias_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        code=code("titsias_errors"),
+        **calls("paper_job", "titsias2001.errors:errors"),
         arguments=lambda wildcards: titsias_errors(wildcards.table, int(wildcards.m)),
     script:
-        "../scripts/titsias_errors.py"
+        "../scripts/paper_job.py"
 
 
 rule titsias_examples:
@@ -57,7 +57,7 @@ rule titsias_examples:
     log:
         "results/logs/titsias2001/examples.log",
     params:
-        code=code("titsias_examples"),
+        **calls("paper_job", "titsias2001.examples:examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
     script:
-        "../scripts/titsias_examples.py"
+        "../scripts/paper_job.py"
