@@ -56,11 +56,9 @@ def rows(tables: Tables, experiment: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw(curves: pd.DataFrame, experiment: object = None, **size: Any) -> Any:
+def draw(curves: pd.DataFrame, experiment: object = None) -> Any:
     """Draw the curves beside the paper's accuracy, a panel per data set, in the sizes of `skem.plots`."""
-    return plots.accuracy_by_iteration(
-        curves, level="paper", names=with_configurations(curves["setting"]), **size
-    )
+    return plots.accuracy_by_iteration(curves, level="paper", names=with_configurations(curves["setting"]))
 
 
 FIGURE = Figure(rows, draw)

@@ -6,8 +6,6 @@ from skem import plots
 from skem.repro.drawing import Figure, together
 
 FIGURES = {
-    "titsias_figures3to5": Figure(
-        together, lambda table, paper, **size: plots.shared_components(table, **size)
-    ),
+    "titsias_figures3to5": Figure(together, lambda table, paper: plots.shared_components(table)),
 }
 """By file name."""
