@@ -1,8 +1,7 @@
-"""Write the reference of the regression test, or add the rounding of this platform to it."""
+"""Write the reference of the regression test."""
 
 from skem.repro.files import plain_errors
 from skem.repro.gate import report
 
-RULES = {"regress_update": report.write_reference, "regress_rounding": report.add_rounding}
 with plain_errors(snakemake.log):
-    RULES[snakemake.rule](snakemake.params.reference, snakemake.input)
+    report.write_reference(snakemake.params.reference, snakemake.input)
