@@ -30,22 +30,6 @@ DRAWN |= {
 }
 
 
-rule choose_reg_covar:
-    """One covariance regularisation for all data sets at the paper's configurations; not part of a default run."""
-    input:
-        expand("results/history/{dataset}.csv", dataset=DATASETS),
-    output:
-        "results/tables/reg_covar.csv",
-    log:
-        "results/logs/choose_reg_covar.log",
-    localrule: True
-    params:
-        datasets=list(DATASETS),
-        code=code("choose_reg_covar"),
-    script:
-        "../scripts/choose_reg_covar.py"
-
-
 def paper_setting(entry):
     """The method and configuration whose iterations are timed: the first method at the paper's configuration."""
     label = entry["paper"]["setting"]

@@ -13,20 +13,12 @@ def work_of(unit):
     return [asdict(setting) | {"runs": []} for setting in unit]
 
 
-def baseline_jobs():
-    """The methods that each job fits: those of `together` share one, any other has its own."""
-    jobs = {}
-    for name in BASELINES.names:
-        jobs.setdefault("together" if name in BASELINES.together else name, []).append(name)
-    return jobs
-
-
 def baseline_job(wildcards):
-    """Describe a job: baselines with hyperparameters selected on validation samples, or one as the papers had it."""
+    """Describe a job: all baselines with hyperparameters selected on validation samples, or one as the papers had it."""
     runs = STUDY.config.datasets[wildcards.dataset].baseline_runs
     if wildcards.kind == "baselines":
         how = {"max_rows": BASELINES.max_rows, "select_rows": BASELINES.select_rows, "preset": False}
-        return how | {"methods": baseline_jobs()[wildcards.job], "runs": list(range(runs))}
+        return how | {"methods": BASELINES.names, "runs": list(range(runs))}
     fewest = BASELINES.preset_runs.get(wildcards.job, 0) if runs else 0
     how = {"max_rows": {}, "select_rows": None, "preset": True}
     return how | {"methods": [wildcards.job], "runs": list(range(max(runs, fewest)))}
@@ -100,7 +92,7 @@ def histories(dataset):
     if DATASETS[dataset].baseline_runs and any(
         dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED
     ):
-        found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs()]
+        found.append(f"results/runs/{dataset}/baselines/all")
         found += [f"results/runs/{dataset}/presets/{name}" for name in DATASETS[dataset].presets]
     return found
 

@@ -163,10 +163,9 @@ def with_default_features(config: Mapping[str, Any], trained: Collection[str]) -
 
 
 class Baselines(Strict):
-    """The scikit-learn baselines: their names, those that share a job, and limits to their samples."""
+    """The scikit-learn baselines: their names, and limits to their samples."""
 
     names: Distinct[Baseline]
-    together: list[Baseline] = Field(default_factory=list)
     preset_runs: dict[Baseline, Annotated[int, Field(ge=1, le=10000)]] = Field(default_factory=dict)
     max_rows: dict[Baseline, Count] = Field(default_factory=dict)
     select_rows: Annotated[int, Field(ge=10)]
