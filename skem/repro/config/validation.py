@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -70,13 +70,20 @@ def unknown(words: Iterable[str], known: Collection[str], where: str) -> list[st
 
 def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> str:
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
-    path, parent = _path(fault["loc"], document)
+    path = _path(fault["loc"], document)
     key = ".".join(map(str, path)) or "the file"
     file = file_with(path, files)
     if kind == "missing":
         return f"{file_with(path, files)}: {'.'.join([*map(str, path), str(fault['loc'][-1])])} is missing"
     if kind == "extra_forbidden":
-        return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(model, path, parent))}"
+        schema = model.model_json_schema()
+        known = {
+            name
+            for node in (schema, *schema.get("$defs", {}).values())
+            for name in node.get("properties", ())
+        }
+        close = difflib.get_close_matches(str(path[-1]), sorted(known), n=1)
+        return f"{file}: unknown key {key}" + (f"; did you mean {close[0]}?" if close else "")
     if kind == "value_error":
         return f"{file}: {f'{key}: ' if path else ''}{context['error']}"
     if kind.startswith("union_tag"):
@@ -91,10 +98,9 @@ def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> st
     return f"{file}: {key} is {_shown(value)}; {message}{_advice(value, kind, file, path)}"
 
 
-def _path(place: tuple[Any, ...], document: Any) -> tuple[list[Any], Any]:
-    """The keys of a place, without pydantic's names for members of unions, and the mapping or list with the last one."""
+def _path(place: tuple[Any, ...], document: Any) -> list[Any]:
+    """The keys of a place, without pydantic's names for members of unions."""
     path: list[Any] = []
-    parent = None
     for part in place:
         if (
             part in document
@@ -102,37 +108,8 @@ def _path(place: tuple[Any, ...], document: Any) -> tuple[list[Any], Any]:
             else isinstance(document, list) and isinstance(part, int)
         ):
             path.append(part)
-            parent, document = document, document[part]
-    return path, parent
-
-
-def _keys(model: type[BaseModel], path: list[Any], found: Collection[str]) -> list[str]:
-    """Allowed keys beside the last one of ``path``; of several kinds of mappings, the one with most of those ``found``."""
-    schema = model.model_json_schema()
-    nodes = list(_kinds(schema, schema))
-    for key in path[:-1]:
-        below = [node["properties"][key] for node in nodes if key in node.get("properties", ())]
-        below += [node["items"] for node in nodes if "items" in node]
-        for node in nodes:  # mappings with keys of the user's own
-            below += [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
-        nodes = [kind for node in below if isinstance(node, dict) for kind in _kinds(node, schema)]
-    mappings = [list(node["properties"]) for node in nodes if "properties" in node]
-    word = str(path[-1])
-    return max(
-        mappings or [[]],
-        key=lambda keys: (len({*keys} & {*found}), len(difflib.get_close_matches(word, keys))),
-    )
-
-
-def _kinds(node: dict[str, Any], schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The members of a union in a JSON schema; a schema that is none, itself."""
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
-    members = [*node.get("anyOf", ()), *node.get("oneOf", ())]
-    if not members:
-        yield node
-    for member in members:
-        yield from _kinds(member, schema)
+            document = document[part]
+    return path
 
 
 def _shown(value: object) -> str:
