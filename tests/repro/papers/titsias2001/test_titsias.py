@@ -199,7 +199,3 @@ def test_errors_of_a_fold():
     assert [row["method"] for row in rows] == ["rbf", "lambda000", "lambda100", "averaging"]
     assert all(0 <= row["error"] <= 20 for row in rows)
     assert (rows[1]["own_group"], rows[1]["shared"]) == (pytest.approx(1.0), 0)
-    models = [errors.PRBFClassifier(6, sharing=s, random_state=0).fit(X, y) for s in (0.0, 1.0)]
-    densities = np.mean([np.exp(model.class_log_density(X)) for model in models], axis=0)
-    expected = (densities * models[0].priors_).argmax(axis=1)  # eq. 38
-    np.testing.assert_array_equal(errors.Averaging(models).predict(X), expected)
