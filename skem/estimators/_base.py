@@ -174,14 +174,6 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            Invalid samples: infinite values; a sample, or a feature in a class, without any value; fewer than two classes
-            of positive weight; too few samples for ``init_params``. Invalid parameters: blocks that do not fit the features; arrays
-            of the wrong shape; lambda outside [0, 1]; ``groups`` without ``sharing``, or which overlap or leave out a
-            component or a class.
         """
         self._validate_params()
         refuse_foreign(self.init_params, X)
@@ -395,12 +387,16 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
 
     def _limited_joint(self, X: Any) -> Any:
         """log p(x, c) of samples with their values between the limits of training."""
-        return possible(self._joint(self._fitted.winsorised(X)), axis=1)
+        return possible(self._joint(self._fitted.winsorised(X), self._fitted), axis=1)
 
-    def _joint(self, X: Any) -> Any:
+    def _joint(self, X: Any, mixtures: FittedMixture) -> Any:
         """log p(x, c) of samples as given."""
-        log_density = self.class_log_density(X)
+        log_density = mixtures.class_log_density(X, self.n_jobs)
         return log_density + like(self._log_prior(), log_density)
+
+    def _density(self) -> FittedMixture:
+        """The mixtures of ``score_samples`` and ``sample``."""
+        return self._fitted
 
     def _prior(self) -> np.ndarray:
         """``priors_``, (L,), as fitted or assigned."""
@@ -416,7 +412,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) over all classes, in nats, shape (n_samples,). Low values mean samples unlike the training data."""
-        return logsumexp(self._joint(X), axis=1)
+        return logsumexp(self._joint(X, self._density()), axis=1)
 
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
@@ -519,11 +515,10 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
 
         Raises
         ------
-        TypeError, ValueError
-            ``n_samples`` is not a positive whole number; or blocks overlap or leave features out, so that they define no
-            distribution of all features.
+        ValueError
+            Blocks overlap or leave features out, so that they define no distribution of all features.
         """
-        fitted = self._fitted
+        fitted = self._density()
         features = np.concatenate(fitted.columns)
         if len(features) != self.n_features_in_ or len(np.unique(features)) != self.n_features_in_:
             raise ValueError(

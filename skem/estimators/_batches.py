@@ -111,14 +111,6 @@ class BatchesMixin:
         self
             Entry t - 1 of ``log_likelihood_`` and ``objective_`` belongs to batch t under the parameters before it. ``n_iter_`` is
             the number of batches.
-
-        Raises
-        ------
-        ValueError
-            As from ``fit``; missing values, ``early_stopping`` or ``sharing``; a changed structure of a fitted classifier; one
-            class only.
-        TypeError
-            Dask collections, files, and arrays of other libraries than NumPy.
         """
         self._validate_params()
         if self.early_stopping or self._option("sharing") is not None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
@@ -113,11 +112,12 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
         table = np.asarray(X, dtype=object)
     except ValueError:
         return
-    names = _feature_names(X)
+    names = list(getattr(X, "columns", ()))
     for j, column in enumerate(table.T if table.ndim == 2 else ()):
         wrong = next((value for value in column if not _is_number(value)), None)
         if wrong is not None:
-            name = f"column with index {j}" if names is None else f"column {names[j]!r} (index {j})"
+            named = bool(names) and isinstance(names[j], str)
+            name = f"column {names[j]!r} (index {j})" if named else f"column with index {j}"
             is_text = isinstance(wrong, (str, bytes))
             kind = f"text such as {wrong!r}" if is_text else f"{type(wrong).__name__} objects such as {wrong}"
             advice = "encode it as numbers" + " (e.g. by OneHotEncoder)" * is_text
@@ -126,13 +126,6 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
                 raise ValueError(message) from None
             # scikit-learn's type of exception and its words.
             raise TypeError(f"{message} Each argument must be a string or a number.") from None
-
-
-def _feature_names(X: ArrayLike) -> np.ndarray | None:
-    """Names of the columns of a table whose names are text."""
-    reader = BaseEstimator()
-    validate_data(reader, X, skip_check_array=True, ensure_2d=False)
-    return getattr(reader, "feature_names_in_", None)
 
 
 def _is_missing(value: Any) -> bool:

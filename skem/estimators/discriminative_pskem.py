@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.parameters import Mixture
 from skem.estimators._array_api import device_of
@@ -421,25 +420,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         codes = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
-    # Densities of samples, from the mixtures after EM
-
-    def _after_em(self) -> DiscriminativePSKEMClassifier:
-        check_is_fitted(self)
-        model = copy(self)
-        model._fitted = self._generative
-        return model
-
-    @per_sample
-    def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """log p(x) of the mixtures after EM, shape (n_samples,)."""
-        return logsumexp(self._after_em()._joint(X), axis=1)
-
-    def sample(
-        self,
-        n_samples: int = 1,
-        y: ArrayLike | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw samples from the mixtures after EM, see ``PSKEMClassifier.sample``."""
-        return PSKEMClassifier.sample(self._after_em(), n_samples, y, random_state=random_state)
+    def _density(self) -> FittedMixture:
+        """The mixtures after EM."""
+        return self._generative

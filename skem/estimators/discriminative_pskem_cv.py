@@ -87,12 +87,6 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : int, ndarray of str
         Number of features, and their names if the input has them.
 
-    Raises
-    ------
-    ValueError
-        From ``fit``: no candidates, or none that can be fitted; an estimator with ``sharing``, or with arrays as its ``init_params``;
-        beside the errors of the estimator.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -259,12 +259,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            Infinite values; a sample or a feature without any value; weights that are negative or all zero; fewer samples with
-            a weight than components; given arrays of the wrong shape.
         """
         self._validate_params()
         refuse_foreign(self.init_params, X)
@@ -349,11 +343,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         self
             Entry t - 1 of ``log_likelihood_`` and ``objective_`` belongs to batch t under the parameters before it, so they
             measure the fit to new samples. ``n_iter_`` is the number of batches.
-
-        Raises
-        ------
-        ValueError
-            As from ``fit``; fewer samples than components in the first batch.
         """
         self._validate_params()
         with all_or_nothing(self), single_threaded():
@@ -407,12 +396,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         -------
         GaussianMixture
             It lacks the attributes that only a fit sets, such as ``objective_``.
-
-        Raises
-        ------
-        ValueError
-            Arrays of the wrong shape, NaN, weights that do not sum to one, a covariance that is not positive definite, or a
-            feature that spreads too far or too little for its square.
         """
         model = cls(np.size(weights), covariance_type=covariance_type, **params)
         model._validate_params()
@@ -439,13 +422,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         -------
         GaussianMixture
             As from ``from_parameters``.
-
-        Raises
-        ------
-        OSError
-            A file that cannot be opened.
-        ValueError
-            A file of another format, truncated or damaged, or arrays that form no mixture.
         """
         from skem.estimators._armadillo import read_armadillo
 
@@ -473,11 +449,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         -------
         GaussianMixture
             As from ``from_parameters``, with the same parameters and feature names as this one.
-
-        Raises
-        ------
-        ValueError
-            Indices that are invalid or repeated.
         """
         kept, mixture = self._indices(features), self._fitted.mixtures[0]
         covariances = self._fitted.component_covariances[:, kept]
@@ -498,12 +469,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         -------
         GaussianMixture
             As from ``from_parameters``, with the same parameters and feature names as this one.
-
-        Raises
-        ------
-        ValueError
-            Indices that are invalid, repeated or include all features; values that are not finite or differ in number from
-            the indices; or values so far from all components that each density is zero.
         """
         known = self._indices(features)
         given = np.asarray(with_nan(values), dtype=np.float64)
@@ -548,12 +513,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         -------
         GaussianMixture
             As from ``from_parameters``, with the same parameters and feature names as this one.
-
-        Raises
-        ------
-        ValueError
-            No samples, missing or infinite values, another number of features, weights that are all zero, a relevance factor that
-            is not positive, or another name in ``update``.
 
         References
         ----------
@@ -668,11 +627,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             Rule of the assignment. "probability" is the most probable component, as ``predict``. The others take the nearest
             mean: with features as they are, or each in units of its standard deviation under the mixture (Sanderson and
             Curtin 2017, eq. 20).
-
-        Raises
-        ------
-        ValueError
-            Another metric.
         """
         if metric == "probability":
             features: Any = self._features(X)
@@ -718,11 +672,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         X : ndarray of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
             Component of each sample.
-
-        Raises
-        ------
-        TypeError, ValueError
-            A number of samples that is not whole, or less than one; a component that does not exist.
         """
         check_n_samples(n_samples)
         rng = check_random_state(self.random_state if random_state is None else random_state)

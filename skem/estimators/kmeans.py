@@ -146,12 +146,6 @@ class KMeans(
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            NaN or infinite features; weights that are negative, all zero or overflow in their sum; fewer distinct samples
-            than clusters; given centres of the wrong shape; or a constant feature with ``metric="mahalanobis"``.
         """
         self._validate_params()
         if self.n_init > 1 and not isinstance(self.init, str):

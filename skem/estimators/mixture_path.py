@@ -64,13 +64,6 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : int, ndarray of str
         Number of features, and their names if the input has them.
 
-    Raises
-    ------
-    ValueError
-        From ``fit``: no candidates; an estimator with arrays as its ``init_params``; a ``validation_fraction`` that leaves too few
-        samples; weights whose sum overflows; no mixture that can be fitted, converges and is admissible; beside the errors of
-        ``GaussianMixture``.
-
     Notes
     -----
     The search chooses among mixtures that converged and are admissible. Repeated samples alone give a component any likelihood:

@@ -93,12 +93,6 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            A contamination that is neither in (0, 0.5] nor "auto", missing values, or a density of zero on too many samples,
-            beside the errors of the estimator.
         """
         self._validate_params()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

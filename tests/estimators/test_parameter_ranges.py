@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import product
-from numbers import Integral, Real
 
 import numpy as np
 import pytest
@@ -16,8 +14,17 @@ ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(sk
 CHEAP = {"max_iter": 2, "discriminative_iter": 2, "em_iter": 2, "n_components": 2, "early_stopping": True, "random_state": 0}  # fmt: skip
 SEARCHES = {"cv": 2, "n_blocks": 1, "reg_covar": 0.1, "covariance_type": "tied", "scaling": "standard", "max_doublings": 0}  # fmt: skip
 SEARCHES |= {"training_temperature": 2.0, "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
-VALUES = [5e-324, 1e-308, np.finfo(float).max, 2.0, np.float32(2), np.int64(2), np.float64(0.5), -5e-324]
-HUGE = 2**31, 2**63, 2**70
+VALUES = [
+    2**70,
+    5e-324,
+    1e-308,
+    np.finfo(float).max,
+    2.0,
+    np.float32(2),
+    np.int64(2),
+    np.float64(0.5),
+    -5e-324,
+]
 
 X = np.random.default_rng(0).normal(size=(24, 2)) + np.arange(24)[:, None] % 2 * 2
 Y = np.arange(24) % 2
@@ -35,17 +42,17 @@ def made(estimator, name, value):
     return estimator(**cheap(estimator) | ({name: value} if known else {"options": {name: value}}))
 
 
-def numeric(estimator, *kinds):
-    """Parameters and options of these kinds of numbers, and True for those that may be sequences."""
+def numeric(estimator):
+    """Parameters and options that are numbers, and True for those that may be sequences."""
     for name, allowed in estimator._parameter_constraints.items():
         known = name in estimator().get_params(deep=False) or name in getattr(estimator, "_OPTIONS", {})
-        if known and any(isinstance(each, Interval) and each.type in kinds for each in allowed):
+        if known and any(isinstance(each, Interval) for each in allowed):
             yield name, "array-like" in allowed
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
-    for name, is_grid in numeric(estimator, Integral, Real):
+    for name, is_grid in numeric(estimator):
         for value in [[value] for value in VALUES] if is_grid else VALUES:
             model = made(estimator, name, value)
             try:
@@ -59,11 +66,3 @@ def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
                 if hasattr(model, method):
                     found = np.asarray(getattr(model, method)(X), dtype=float)
                     assert np.isfinite(found).all(), (name, value, method)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_huge_integers(estimator):
-    for (name, is_grid), value in product(numeric(estimator, Integral), HUGE):
-        for given in [value, [value], [value] * 2] if is_grid else [value]:
-            with pytest.raises(ValueError, match=f"{name}.*(must be|has shape|must have shape)"):
-                made(estimator, name, given).fit(X, Y)
