@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -30,15 +31,25 @@ STYLE = {
 """Style of the reproduction; `skem.plots` uses the current style."""
 
 
+_columns: ContextVar[int | None] = ContextVar("columns", default=None)
+
+
 @contextmanager
-def style() -> Iterator[None]:
-    """Draw in `STYLE` over Matplotlib's defaults, regardless of the user's matplotlibrc."""
+def style(columns: int | None = None) -> Iterator[None]:
+    """Draw in `STYLE` over Matplotlib's defaults, regardless of the user's matplotlibrc.
+
+    With ``columns``, 1 or 2 of a paper, `save` gives two to figures that `skem.plots` has not drawn, as one is too narrow for them.
+    """
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type]
-        yield
+        token = _columns.set(columns)
+        try:
+            yield
+        finally:
+            _columns.reset(token)
 
 
 def subplots(*args: Any, **kwargs: Any) -> Any:
@@ -56,7 +67,7 @@ class Figure:
     """A paper's figure.
 
     ``rows`` maps tables by name of file, and the settings of the paper, to the tidy table that is drawn; ``draw`` that table and the
-    settings to Axes.
+    settings to Axes, with `columns=` of `skem.plots` if a width was asked for.
     """
 
     rows: Callable[[Tables, Any], pd.DataFrame]
@@ -67,8 +78,8 @@ class Figure:
     def drawn(self, tables: Tables, settings: Any) -> tuple[pd.DataFrame, Any]:
         """Return the rows of the figure and its Axes; if no table has rows, the Axes state this."""
         if any(map(len, tables.values())):
-            rows = self.rows(tables, settings)
-            return rows, self.draw(rows, settings)
+            rows, columns = self.rows(tables, settings), _columns.get()
+            return rows, self.draw(rows, settings, **({"columns": columns} if columns else {}))
         ax = subplots(figsize=(4.0, 1.0))[1]
         ax.text(0.5, 0.5, "No results in this run", ha="center", va="center")
         ax.set_axis_off()
@@ -90,7 +101,12 @@ def captions(project: str | Path = ".") -> dict[str, dict[str, str]]:
 
 def save(axes: Any, paths: Iterable[str | Path]) -> None:
     """Write the figure of some Axes, in the format of each suffix, without the date."""
+    from skem.plots import WIDTHS
+
     figure = np.atleast_1d(axes).flat[0].figure
+    width = figure.get_figwidth()
+    if _columns.get() and width not in WIDTHS.values():
+        _scale(figure, WIDTHS[2] / width)
     for path in paths:
         kind = Path(path).suffix[1:]
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
@@ -102,6 +118,17 @@ def save(axes: Any, paths: Iterable[str | Path]) -> None:
         text = StringIO()
         draw(text)
         write_text(path, concise(text.getvalue()))
+
+
+def _scale(figure: Any, factor: float) -> None:
+    """Scale a figure with its text, lines and markers."""
+    figure.set_size_inches(figure.get_size_inches() * factor)
+    for artist in figure.findobj():
+        for length in ("fontsize", "linewidth", "markersize", "markeredgewidth"):
+            if hasattr(artist, f"set_{length}") and isinstance(
+                old := getattr(artist, f"get_{length}")(), float | int
+            ):
+                getattr(artist, f"set_{length}")(old * factor)
 
 
 def concise(svg: str) -> str:

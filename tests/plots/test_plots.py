@@ -188,6 +188,16 @@ def test_panels_name_the_data_that_their_axis_cuts():
     assert [text.get_text() for text in ax.texts] == [""]
 
 
+def test_figures_at_the_width_of_columns_of_a_paper(tmp_path):
+    with drawing.style(columns=1):
+        for name, width in (("column", plots.WIDTHS[1]), ("own", 9.0)):
+            drawing.save(
+                plots.sharing_by_components(configurations(), width=width), [tmp_path / f"{name}.png"]
+            )
+    width_of = {name: plt.imread(tmp_path / f"{name}.png").shape[1] for name in ("column", "own")}
+    assert width_of == {"column": 3.5 * 300, "own": 7.2 * 300}
+
+
 def test_files_do_not_depend_on_the_users_settings(tmp_path):
     of_a_user = {"text.usetex": True, "font.size": 20, "lines.linewidth": 5, "savefig.bbox": "tight"}
     paths = {}

@@ -101,6 +101,7 @@ for part in COMPARISON_PARTS:
         localrule: True
         params:
             settings=COMPARISON.model_dump(),  # so that another note or title counts
+            columns=STUDY.config.figure_columns,
             code=code("comparison_results"),
             part=part,
         script:

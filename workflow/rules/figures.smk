@@ -27,6 +27,7 @@ rule draw:
         settings=lambda wildcards: DRAWN[wildcards.figure].get(
             "settings", STUDY.papers[DRAWN[wildcards.figure]["paper"]]
         ),
+        columns=STUDY.config.figure_columns,
         caption=lambda wildcards: CAPTIONS[wildcards.figure],
         code=code("draw"),
     script:

@@ -43,6 +43,7 @@ rule compare:
         jobs={name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")},
         names=COMPARISON.titles(),
         seed=SEED,
+        columns=STUDY.config.figure_columns,
         code=code("own_table"),
         classifiers=code_of_classifiers(COMPARISON.methods("tables")),
     message:

@@ -83,6 +83,7 @@ rule claims_figures:
         papers=[],
         results=lambda wildcards, output: Path(output[0]).parents[1],
         totals=True,
+        columns=STUDY.config.figure_columns,
         code=code("redrawn"),
     script:
         "../scripts/redrawn.py"

@@ -30,6 +30,7 @@ for paper in papers.names():
                 papers=[paper],
                 results=lambda wildcards, output: Path(output[0]).parents[1],
                 caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
+                columns=STUDY.config.figure_columns,
                 code=code("redrawn"),
             script:
                 "../scripts/redrawn.py"

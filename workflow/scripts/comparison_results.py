@@ -6,7 +6,7 @@ from skem.repro.drawing import style
 from skem.repro.files import plain_errors, write_table
 
 threads.limit_process(1)
-with plain_errors(snakemake.log), style():
+with plain_errors(snakemake.log), style(snakemake.params.columns):
     part, named = snakemake.params.part, dict(snakemake.output.items())
     values = summary.joined(part, snakemake.input)
     for name, path in named.items():

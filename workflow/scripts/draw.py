@@ -9,7 +9,7 @@ from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.tables import iterations
 
 threads.limit_process(1)
-with plain_errors(snakemake.log), style():
+with plain_errors(snakemake.log), style(snakemake.params.columns):
     figures = papers.figures(snakemake.params.paper)
     figure = figures.get(snakemake.wildcards.figure, iterations.FIGURE)
     tables = {Path(path).stem: read_table(path) for path in snakemake.input}

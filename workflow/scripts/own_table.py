@@ -9,7 +9,7 @@ from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, write_table, write_text
 
 threads.limit_process(1)
-with plain_errors(snakemake.log), style():
+with plain_errors(snakemake.log), style(snakemake.params.columns):
     params, output = snakemake.params, snakemake.output
     job = next(iter(params.jobs.values()))
     table = own_table.read(params.table, params.label, job["n_folds"], params.drop)

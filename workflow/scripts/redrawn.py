@@ -10,8 +10,8 @@ from skem.repro.ledger import bars
 from skem.repro.tables import redrawn
 
 threads.limit_process(1)
-with plain_errors(snakemake.log), style():
+with plain_errors(snakemake.log), style(snakemake.params.get("columns")):
     for paper in snakemake.params.papers:
         redrawn.write(paper, Path(snakemake.params.results))
     if snakemake.params.get("totals"):
-        bars.write(snakemake.params.results, papers.titles())
+        bars.write(snakemake.params.results, papers.titles(), snakemake.params.get("columns"))

@@ -186,6 +186,7 @@ class Config(Strict):
     datasets: dict[DataSetName, DataSet]
     baselines: Baselines
     timing: Timing
+    figure_columns: Literal[1, 2] | None = None
     papers: dict[str, dict[str, Any]] = Field(default_factory=dict)
     # Of one command each: regress, report, compare. An abbreviated commit can look like a number.
     base: str | int | None = None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skem.repro.drawing import KINDS, save, subplots
+from skem.repro.drawing import KINDS, save, style, subplots
 from skem.repro.files import read_json, write_table
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.totals import Totals, key
@@ -61,8 +61,9 @@ def draw(table: pd.DataFrame) -> Any:
     return ax
 
 
-def write(folder: str | Path, titles: Mapping[str, str]) -> None:
+def write(folder: str | Path, titles: Mapping[str, str], columns: int | None = None) -> None:
     """Draw the figure to ``figures`` in a folder, from its ``summary.json``."""
     table = rows(read_json(Path(folder, "summary.json")), titles)
-    save(draw(table), [Path(folder, f"figures/outcomes.{kind}") for kind in KINDS if kind != "csv"])
+    with style(columns):
+        save(draw(table), [Path(folder, f"figures/outcomes.{kind}") for kind in KINDS if kind != "csv"])
     write_table(Path(folder, "figures/outcomes.csv"), table)

@@ -56,9 +56,11 @@ def rows(tables: Tables, experiment: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def draw(curves: pd.DataFrame, experiment: object = None) -> Any:
+def draw(curves: pd.DataFrame, experiment: object = None, **size: Any) -> Any:
     """Draw the curves beside the paper's accuracy, a panel per data set, in the sizes of `skem.plots`."""
-    return plots.accuracy_by_iteration(curves, level="paper", names=with_configurations(curves["setting"]))
+    return plots.accuracy_by_iteration(
+        curves, level="paper", names=with_configurations(curves["setting"]), **size
+    )
 
 
 FIGURE = Figure(rows, draw)

@@ -21,7 +21,7 @@ PANELS = {
 TITLES = {"figure1": "{}", "figure3": "iteration {}", "figure6": "{} initial per class"}
 
 
-def _draw_curves(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     axes = subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
     initial, style = table["n_components_init"], {"markersize": 4, "capsize": 2}
     for ax, (name, label) in zip(axes.flat, PANELS.items(), strict=True):
@@ -45,7 +45,7 @@ def _panels(names: list[str], width: float, height: float) -> Any:
     return subplots(1, n, figsize=(width * n, height), layout="constrained", squeeze=False)[1][0]
 
 
-def _draw_features(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     methods = list(table["method"].unique())
     axes = _panels(methods, 7.0 / len(methods), 3.5)
     for ax, method in zip(axes, methods, strict=True):
@@ -56,7 +56,7 @@ def _draw_features(table: pd.DataFrame, paper: Settings) -> Any:
     return axes
 
 
-def _draw_boundaries(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     """Plot samples by class, decision boundaries in black and those of components in the colour of their class."""
     panels = list(table["panel"].unique())
     axes = _panels(panels, 2.4, 2.7)

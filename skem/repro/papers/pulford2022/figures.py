@@ -49,12 +49,12 @@ def costs(timed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _draw_costs(costs: pd.DataFrame, paper: Settings) -> Any:
+def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
     bound = {
         "paper: all others below this,\na fifth of m = 36": (whole["n_components"], whole["operations"] / 5)
     }
-    return plots.cost_by_components(costs, bounds=bound)
+    return plots.cost_by_components(costs, bounds=bound, **size)
 
 
 def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
@@ -72,11 +72,11 @@ def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
     return pd.concat(panels, ignore_index=True)
 
 
-def _draw_arrangements(curves: pd.DataFrame, paper: Settings) -> Any:
+def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     # Few components of the unpartitioned model are near chance; curves cross above.
     crossing = {"paper: 1x36 ahead of 12x3 from here": paper.crossing}
     return plots.accuracy_by_components(
-        curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS | ARRANGEMENTS
+        curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS | ARRANGEMENTS, **size
     )
 
 
@@ -87,12 +87,12 @@ def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
     ]
 
 
-def _draw_sharing(curves: pd.DataFrame, paper: Settings) -> Any:
+def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     whole = curves[(curves["n_components"] == curves["n_components"].max()) & (curves["n_blocks"] == 1)]
     label = 'paper: m = 12, 18 "around\n50% less" for large K'
     half = [(row.n_components, row.shared_proportion / 2) for row in whole.itertuples()]
     points = {label: half[0]} if half else {}
-    return plots.sharing_by_components(curves, points=points)
+    return plots.sharing_by_components(curves, points=points, **size)
 
 
 def _starts(tables: Tables, paper: Settings) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def _specifications(tables: Tables, paper: Settings) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def _draw_specifications(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_specifications(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     """Draw a panel per data set, with the paper's value and a prediction interval per interpretation; the default is bold."""
     panels = list(table.groupby("dataset", sort=False))
     heights = [0.75 + 0.19 * len(own) for _, own in panels]  # inches
@@ -156,7 +156,7 @@ FIGURES = {
     "figure5": Figure(_sharing, _draw_sharing, needs=("arrangements",)),
     "advantage": Figure(
         _advantage,
-        lambda table, paper: plots.advantage(table, names=STARTS | NAMES),
+        lambda table, paper, **size: plots.advantage(table, names=STARTS | NAMES, **size),
         needs=("arrangements", "starts"),
         also=("starts40",),
     ),

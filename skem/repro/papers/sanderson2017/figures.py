@@ -21,7 +21,7 @@ def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
     return own[columns].reset_index(drop=True)
 
 
-def _draw_threads(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     axes = subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
     run = table.dropna(subset="seconds")
     for method, own in run.groupby("method", sort=False):

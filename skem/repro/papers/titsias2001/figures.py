@@ -6,6 +6,8 @@ from skem import plots
 from skem.repro.drawing import Figure, together
 
 FIGURES = {
-    "titsias_figures3to5": Figure(together, lambda table, paper: plots.shared_components(table)),
+    "titsias_figures3to5": Figure(
+        together, lambda table, paper, **size: plots.shared_components(table, **size)
+    ),
 }
 """By file name."""
