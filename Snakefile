@@ -51,6 +51,12 @@ if STUDY.config.table:
         localrule: True
 
 
+targets.known(
+    [rule for rule in workflow.rules if not rule.has_wildcards()],
+    {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),
+)
+
+
 onstart:
     signal.signal(signal.SIGTERM, end_jobs)
 

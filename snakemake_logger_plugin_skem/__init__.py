@@ -12,6 +12,8 @@ from logging import ERROR, LogRecord
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from skem.repro.config import targets
+
 HIDDEN = (LogEvent.PROGRESS, LogEvent.JOB_FINISHED)
 """Events whose content the line of the next job has."""
 
@@ -54,9 +56,7 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_INFO:
             return self._job(record)
         elif getattr(record, "exception", None) == "MissingRuleException":
-            found = re.search(r"No rule to produce (\S+)", record.getMessage())
-            name = found[1] if found else ""
-            return f"error: {name}: no rule of this configuration makes this target; snakemake --list-rules has all rules"
+            return f"error: {targets.explained(record.getMessage())}"
         elif getattr(record, "exception", None) == "InputFunctionException":
             found = re.search(r"Error:\s+(\w+):\s+(.*?)\nWildcards:", record.getMessage(), re.DOTALL)
             if found and found[1] == "KeyError":

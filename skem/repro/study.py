@@ -113,6 +113,7 @@ def load_study(
     for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
+            faults += papers.unknown_words(name, folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}

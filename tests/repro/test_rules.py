@@ -39,7 +39,7 @@ def test_every_rule_has_the_hash_of_its_script_or_always_runs():
     wrong = []
     for name, block in RULES.items():
         scripts = re.findall(r"scripts/(\w+)\.py", block)
-        hashed = re.findall(r'code=code\("(\w+)"', block) + re.findall(r'\*\*calls\(\s*"(\w+)"', block)
+        hashed = re.findall(r'(?:code=code|\*\*calls)\(\s*"(\w+)"', block)
         always = name in WITHOUT_HASH or "again=STARTED" in block
         if not always and (hashed != scripts if scripts else " params:" in block and not hashed):
             wrong.append(name)

@@ -5,12 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from claims import ROOT
 
 from skem.repro import study
+from skem.repro.config import targets
 from skem.repro.config.documents import ConfigurationError, merged, read
 from skem.repro.training import feature_store
 
@@ -164,6 +166,22 @@ def test_some_data_sets_alone():
     assert "did you mean ionosphere" in line
 
 
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("results/history/ric.csv", "did you mean results/history/rice.csv"),
+        ("results/tables/mda.csv", r"add --config 'experiments=\[mda\]'"),
+        ("sandersn", r"did you mean sanderson\?$"),
+        ("nonsense", "no rule makes this target; snakemake --list-rules"),
+    ],
+)
+def test_an_unknown_target_is_explained_with_the_nearest(target, words):
+    everything = SimpleNamespace(name="all", input=["results/history/rice.csv"], output=[])
+    targets.known([everything, SimpleNamespace(name="sanderson", input=[], output=[])], ["mda"])
+    message = f"MissingRuleException:\nNo rule to produce {target} (if you use input functions ...)."
+    assert re.search(rf"^{target}: .*{words}", targets.explained(message))
+
+
 def snakemake(*arguments, **environment):
     """Errors of a dry run that fails."""
     variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
@@ -177,6 +195,6 @@ def snakemake(*arguments, **environment):
 def test_the_command_refuses_unknown_targets_without_a_traceback():
     """Also with the backend of a notebook that is not installed."""
     (line,) = snakemake("results/history/ric.csv", "results/data/rice.json", MPLBACKEND="inline")
-    assert line.startswith("results/history/ric.csv: no rule of this configuration makes this target")
+    assert line.endswith("did you mean results/history/rice.csv?")
     (line,) = snakemake("compare")
     assert line.startswith("compare needs a file")

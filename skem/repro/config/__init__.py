@@ -1,1 +1,1 @@
-"""The configuration: YAML read strictly, pydantic models, and experiments."""
+"""The configuration: YAML read strictly, pydantic models, experiments, and targets of the command line."""

@@ -12,7 +12,7 @@ A folder may have the modules
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import getmembers, isfunction, signature
@@ -23,10 +23,10 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.config.documents import ConfigurationError, merged, read_mapping
-from skem.repro.config.validation import parsed
+from skem.repro.config.validation import parsed, suggestion
 from skem.repro.drawing import Figure
 from skem.repro.ledger import cells, rows
-from skem.repro.ledger.evaluator import Evaluator
+from skem.repro.ledger.evaluator import OF_TERMS, Evaluator
 
 PAPERS = "[a-z]*[0-9][0-9][0-9][0-9].yaml"
 """Files of papers: a word and a year."""
@@ -62,15 +62,59 @@ def evaluator(
 ) -> Evaluator:
     """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
     measures, own = _module(name, "measures"), rows.read(config)[name]
-    functions = cells.FUNCTIONS | {
-        word: function
-        for word, function in getmembers(measures, isfunction)
-        if not word.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
-    }
-    evidence = cells.Evidence(tables, own.metrics, functions, settings, stated, missing)
+    evidence = cells.Evidence(tables, own.metrics, _functions(name), settings, stated, missing)
     by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
     names = measures.names(settings) if measures else {}
     return Evaluator(own, evidence, by_id, names | own.file.names)
+
+
+def _functions(name: str) -> dict[str, Callable[..., Any]]:
+    return cells.FUNCTIONS | {
+        word: function
+        for word, function in getmembers(_module(name, "measures"), isfunction)
+        if not word.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
+    }
+
+
+def unknown_words(name: str, config: str | Path = "config") -> list[str]:
+    """One fault for each metric, data set, method and column of a cell in a paper's rows that is unknown.
+
+    Data sets, methods and columns are those of the committed values; a paper without values has its metrics checked alone.
+    """
+    own = rows.read(config)[name]
+    known = {"metric": {*own.metrics, *_functions(name)}, "dataset": set(), "method": set()}
+    columns: set[str] = set()
+    for path in Path(config, "..", "results/reference/values").glob(f"{name}_*.csv"):
+        table = pd.read_csv(path, dtype=str)
+        columns.update(table)
+        for column in known.keys() & {*table}:
+            known[column].update(table[column])
+    faults = []
+    for claim, row in own.file.claims.items():
+        for term in _mappings(row):
+            pairs = [(key, word, words) for key, words in known.items() for word in _literals(term.get(key))]
+            if str(term.get("metric")) in own.metrics:
+                pairs += [("column", key, {*columns, *OF_TERMS, "metric"}) for key in term if columns]
+            faults += [
+                f"{own.path}: claims.{claim}: {kind} {word!r} is unknown; {suggestion(word, sorted(words))}"
+                for kind, word, words in pairs
+                if words and word not in words
+            ]
+    return faults
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, Mapping):
+        yield value
+        value = list(value.values())
+    for one in value if isinstance(value, list) else ():
+        yield from _mappings(one)
+
+
+def _literals(value: Any) -> list[str]:
+    """The words of a column of a cell without names, which begin with "$"."""
+    words = value if isinstance(value, list) else [value]
+    return [word for word in words if isinstance(word, str) and "$" not in word]
 
 
 def titles(config: str | Path = "config") -> dict[str, str]:

@@ -108,6 +108,25 @@ def test_adding_a_paper(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"metric": "eror"}, "metric 'eror' is unknown; did you mean error?"),
+        ({"dataset": ["pima", "pina"]}, "dataset 'pina' is unknown; did you mean pima?"),
+        ({"method": "lambda25"}, "method 'lambda25' is unknown; did you mean lambda025?"),
+        ({"n_component": 6}, "column 'n_component' is unknown; did you mean n_components?"),
+    ],
+)
+def test_an_unknown_word_of_a_row_is_one_line_with_the_nearest(changes, fault, tmp_path):
+    (tmp_path / "results").symlink_to(ROOT / "results")
+    stated = yaml.safe_load((ROOT / "config/claims/titsias2001.yaml").read_text(encoding="utf-8"))
+    cell = {"metric": "error", "dataset": "pima", "method": "rbf"} | changes
+    stated["claims"]["sec4.pima.rbf_better"] = {"left": cell, "right": {"method": "averaging"}}
+    add(tmp_path, {"config/claims/titsias2001.yaml": yaml.safe_dump(stated)})
+    (found,) = papers.unknown_words("titsias2001", tmp_path / "config")
+    assert f"titsias2001.yaml: claims.sec4.pima.rbf_better: {fault}" in found
+
+
+@pytest.mark.parametrize(
     ("wrong", "words"),
     [
         ({"headlines": "table2"}, "names the experiment 'table2', and there is no"),
