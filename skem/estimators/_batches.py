@@ -160,7 +160,7 @@ def _joined(known: np.ndarray, *others: ArrayLike | None) -> np.ndarray:
         if labels is not None:
             if np.ndim(labels) != 1:
                 raise ValueError(f"partial_fit: classes must be a sequence of labels, got {labels!r}")
-            refuse_missing_labels(labels, name="classes", entries="labels")
+            refuse_missing_labels(labels, name="classes")
             labels = np.asarray(labels)
             unique_labels(known, labels)
             known = np.union1d(known, labels)

@@ -148,11 +148,8 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def refuse_missing_labels(y: Any, first_row: int = 0, name: str = "y", entries: str = "samples") -> None:
-    """Raise ValueError for a label that is masked, None, NaN or pandas.NA.
-
-    ``first_row`` is the number of the first label; the message advises to leave out such ``entries``.
-    """
+def refuse_missing_labels(y: Any, first_row: int = 0, name: str = "y") -> None:
+    """Raise ValueError for a label that is masked, None, NaN or pandas.NA; ``first_row`` is the number of the first label."""
     refuse_masked(name, y)
     labels = np.asarray(y).ravel()
     if labels.dtype.kind == "O" and {*map(type, labels)} <= {str, int, bool}:  # faster than to look at each
@@ -164,7 +161,7 @@ def refuse_missing_labels(y: Any, first_row: int = 0, name: str = "y", entries: 
     if missing.any():
         raise ValueError(
             f"Input {name} contains {missing.sum()} missing labels (None or NaN), of {len(labels)}, the first in row "
-            f"{first_row + missing.argmax()}: leave these {entries} out"
+            f"{first_row + missing.argmax()}: leave them out"
         )
 
 

@@ -101,12 +101,8 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         its convergence warning and ``converged_``.
     standardize : bool or "robust", default=False
         True measures ``reg_covar`` in squared units of each feature's standard deviation in the training data, False in squared
-        input units. "robust" first replaces values more than three robust standard deviations from the median by that limit, in
-        training as well as in predictions and ``predict_joint_log_proba`` of classifiers. The robust standard
-        deviation is the 90% quantile of the distances from the median that are not zero, divided by 1.645. Of more than 10,000
-        samples, 10,000 random ones determine the limits. Choose "robust" for features with gross outliers or heavy tails; without
-        values beyond the limits it equals True. An array, or a ``numpy.memmap``, with such values is copied into memory.
-        Fitted parameters and densities are in input units in any case.
+        input units. "robust" limits outliers first, as for ``PSKEMClassifier``. Fitted parameters and densities are in input units
+        in any case.
     reg_covar : float, default=1e-06
         Covariance regularisation r, added to the diagonal of each covariance. Training replaces log N(x; mu, P) by
         log N(x; mu, P) - r/2 tr(P^-1), whose exact M-step adds r. Increase it if there are few samples per component.
@@ -146,11 +142,9 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     n_iter_ : int
         Number of iterations of the fit that was kept.
     converged_ : bool
-        True if ``tol``, or early stopping, ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
-        ``tol=0`` there is no criterion to fulfil.
+        As for ``PSKEMClassifier``.
     dtype_used_ : str
-        Precision of the last iteration: "float32" if the input was float32 and that precision sufficed in every block, else
-        "float64". Single components that need more precision are first centred on their means, without effect on this value.
+        As for ``PSKEMClassifier``.
     n_samples_seen_ : int
         Number of samples of positive weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the
         parameters then count as one batch.
@@ -161,15 +155,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     Notes
     -----
-    A component that loses all its samples keeps its place with weight zero. A covariance that becomes singular keeps its
-    last value. If only rounding cancels the covariance regularisation, training raises the latter as little as it can, and
-    keeps the result if it is better.
-
-    Constant features and duplicate samples are harmless with reg_covar > 0. Samples may lie far from zero, and narrow
-    components far apart: only digits that the input lacks are lost. Samples of weight zero are left out. A fit that is
-    interrupted or fails leaves the estimator as it was.
-
-    A fit that ends with a singular covariance warns.
+    The notes of ``PSKEMClassifier`` on unusual data apply. A fit that ends with a singular covariance warns.
 
     The covariance regularisation is part of the E-step as well, so that the objective does not decrease. scikit-learn adds it
     in the M-step alone. Both perform the same iterations with reg_covar=0, and almost the same with 1e-6.

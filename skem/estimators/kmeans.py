@@ -20,6 +20,7 @@ from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import (
+    check_attribute,
     check_features,
     check_weights,
     integers,
@@ -244,19 +245,13 @@ class KMeans(
 
     def _internal_centres(self) -> np.ndarray:
         """``cluster_centers_`` in the units of the samples, as fitted or as assigned; ValueError for centres without distances."""
-        centres, m = np.asarray(self.cluster_centers_), len(self._shift)
-        if centres.ndim != 2 or not len(centres) or centres.shape[1] != m or centres.dtype.kind not in "fiu":
-            raise ValueError(
-                f"cluster_centers_ must be numbers of shape (n_clusters, {m}), got {centres.dtype} of shape {centres.shape}"
-            )
+        centres = check_attribute("cluster_centers_", self.cluster_centers_, ("n_clusters", len(self._shift)))
         with np.errstate(over="ignore", invalid="ignore"):
             # Fitted centres do not have the rounding of input units.
             as_fitted = np.array_equal(centres, self._centres * self._scale + self._shift)
             internal = self._centres if as_fitted else (centres - self._shift) / self._scale
         if not (np.abs(internal) <= FARTHEST).all():
-            raise ValueError(
-                "cluster_centers_ must be finite, and not so far from _shift that squares overflow"
-            )
+            raise ValueError("cluster_centers_ must not be so far from the samples that squares overflow")
         return internal
 
     @property

@@ -109,7 +109,7 @@ def test_other_masked_arrays_are_refused(call, message):
 def test_missing_labels(missing):
     labels = np.array(["a", "b", "c"], dtype=object)[y]
     labels[[7, 9]] = missing
-    message = "y contains 2 missing labels .*, of 150, the first in row 7: leave these samples out"
+    message = "y contains 2 missing labels .*, of 150, the first in row 7: leave them out"
     for model in (SKEM, SDGM, skem.DiscriminativePSKEMClassifierCV()):
         with pytest.raises(ValueError, match=message):
             model.fit(X, labels)

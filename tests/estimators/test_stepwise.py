@@ -255,7 +255,7 @@ def test_bad_batches_of_classifiers_leave_the_model():
         ((gap, SPECIES), "150 NaN"),
         ((IRIS, SPECIES.astype(str)), "Mix of label input types"),
         ((IRIS, SPECIES, ["setosa"]), "Mix of label input types"),
-        ((IRIS, SPECIES, [np.nan]), "Input classes contains 1 missing labels .* leave these labels out"),
+        ((IRIS, SPECIES, [np.nan]), "Input classes contains 1 missing labels .* leave them out"),
         ((IRIS, SPECIES, 3), "classes must be a sequence of labels, got 3"),
         ((IRIS, SPECIES, "0"), "classes must be a sequence of labels, got '0'"),
         ((IRIS, SPECIES, [[0, 1]]), r"classes must be a sequence of labels, got \[\[0, 1\]\]"),
