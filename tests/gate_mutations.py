@@ -18,7 +18,7 @@ from time import perf_counter
 
 import pandas as pd
 
-from skem.repro.gate import comparison
+from skem.repro.gate import comparison, revisions
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA_SETS = ("ionosphere", "rice")
@@ -126,13 +126,16 @@ def run(clone: Path, code: str, *arguments: str, mutation: tuple[str, ...] | Non
 def accuracies(clone: Path, first: int = 0, last: int = len(MUTATIONS)):
     """Outcome of each mutation on the platform of the reference and on another one."""
     reference = {name: run(clone, ACCURACIES, name) for name in ("", *DATA_SETS)}
+    rounding = revisions.read_reference(ROOT / "results/reference/regress.json")["rounding"]
     for mutation in MUTATIONS[first:last]:
         prefix, file, old, new = mutation
         before = reference[prefix if prefix in DATA_SETS else ""]
         if prefix not in DATA_SETS:
             before = {case: fits for case, fits in before.items() if case.startswith(f"digits/{prefix}")}
         after = run(clone, ACCURACIES, prefix, mutation=mutation) or {}
-        exact, tolerant = (comparison.compare_accuracies(before, after, same) for same in (True, False))
+        exact, tolerant = (
+            comparison.compare_accuracies(before, after, same, rounding) for same in (True, False)
+        )
         yield {
             "file": file,
             "same platform": found(exact),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from skem.repro import environment
@@ -51,7 +52,7 @@ def compare(
     same_platform = platform == reference["platform"]
     tables, notes = [], [f"Checkout {machine['commit']}; reference {reference['commit']}."]
     if accuracies:
-        known = reference["accuracy"], _joined(accuracies), same_platform
+        known = reference["accuracy"], _joined(accuracies), same_platform, reference["rounding"]
         tables.append(comparison.compare_accuracies(*known))
         if not same_platform:
             other = ", ".join(name for name in platform if platform[name] != reference["platform"][name])
@@ -76,9 +77,32 @@ def write_reference(path: str, accuracies: Iterable[str]) -> None:
         "platform": comparison.platform_of(machine),
         "processor": machine["machine"]["processor"],
         "accuracy": _joined(accuracies),
+        "rounding": {},
+        "rounding measured on": [],
     }
     write_json(path, reference)
-    print(f"{path}: review it with git diff, and commit it with the reason")
+    print(f"{path}: review it with git diff, measure its rounding, and commit it with the reason")
+
+
+def add_rounding(path: str, accuracies: Iterable[str]) -> None:
+    """Enlarge the rounding of the reference by the differences that the same code has on this platform."""
+    reference, platform = revisions.read_reference(path), comparison.platform_of(environment.describe())
+    revisions.raise_if_code_differs(reference["commit"])
+    measured, rounding = _joined(accuracies), reference["rounding"]
+    for case, quantities in reference["accuracy"].items():
+        for quantity, values in quantities.items():
+            differences = np.subtract(measured[case][quantity], values)
+            largest, size = float(np.abs(differences).max()), max(1, *map(abs, values))
+            if quantity in comparison.CONTINUOUS:
+                is_usual = largest <= comparison.LEAST_ROUNDING * size
+            else:
+                is_usual = comparison.is_seldom(differences)
+            if not is_usual:
+                of_case = rounding.setdefault(case, {})
+                of_case[quantity] = max(largest, of_case.get(quantity, 0.0))
+    reference["rounding measured on"].append(platform)
+    write_json(path, reference)
+    print(f"{path}: {sum(map(len, rounding.values()))} quantities have a rounding of their own")
 
 
 def _joined(paths: Iterable[str]) -> comparison.Record:

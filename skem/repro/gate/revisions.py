@@ -9,12 +9,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 3
+SCHEMA = 2
 """Version of the reference file's layout."""
 
 
 def read_reference(path: str | Path) -> dict[str, Any]:
-    """Read the committed reference: commit, platform, and accuracy, a `Record`."""
+    """Read the committed reference: commit, platform, and accuracy, a `Record`, and its rounding."""
     try:
         reference = json.loads(Path(path).read_text(encoding="utf-8"))
         if reference["schema"] == SCHEMA:
@@ -54,6 +54,15 @@ def raise_if_uncommitted() -> None:
         names = ", ".join(line[3:] for line in lines[:5]) + " and others" * (len(lines) > 5)
         raise ValueError(
             f"uncommitted changes in {names}: commit them first, so that the reference can name its commit"
+        )
+
+
+def raise_if_code_differs(commit: str) -> None:
+    """Refuse to measure rounding with another library than that of ``commit``."""
+    if _git("diff", "--name-only", commit, "--", "skem", "config"):
+        raise ValueError(
+            f"skem or config differs from commit {commit[:12]} of the reference: check that out, or make a new reference "
+            "with snakemake regress_update --cores all"
         )
 
 
