@@ -1,4 +1,4 @@
-"""Private names of scikit-learn, which any release may change. No other module imports one; fits, files and checks of estimators use all of them."""
+"""Private names of scikit-learn, which any release may change. No other module imports one; fits, predictions and checks of estimators use all of them."""
 
 from __future__ import annotations
 
