@@ -76,7 +76,7 @@ MUTATIONS = [
     ("ionosphere", "repro/training/splits.py", "inside[kept], inside[held]", "inside, inside[held]"),
     ("ionosphere", "repro/protocols.py", "ascending = [False, True, True, True]", "ascending = [False, False, True, True]"),
     ("mixture", "engine/matrices.py", "- shifts[k, i] * shifts[k, j]\n", "- 0.999 * shifts[k, i] * shifts[k, j]\n"),
-    ("mixture", "engine/matrices.py", "shifts[k, i] * shifts[k, i] + ridge", "shifts[k, i] * shifts[k, i] + 1.1 * ridge"),
+    ("mixture", "engine/matrices.py", "square / n_features + ridge", "square / n_features + 1.1 * ridge"),
     ("mixture", "engine/kernels.py", "splat(tile.dtype.type(-0.5))", "splat(tile.dtype.type(-0.5005))"),
     ("mixture", "engine/kernels.py", "value = value * load(factors, 0, t)\n", "value = value * load(factors, 0, t) * splat(values.dtype.type(1.0 + 1e-4 * (i % 2)))\n"),
     ("mixture", "engine/parameters.py", "LOG_2PI = 1.8378770664093453", "LOG_2PI = 1.83788"),
@@ -100,7 +100,7 @@ REPEATED = (
     "            (x, first, again, weights),\n"
     "            model.arrays,\n"
     "            (model.log_scales, model.log_weights, model.penalties, numbers),\n"
-    "            zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
+    "            *zero_sums(k, m, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
     "            memory,\n"
     "        )\n"
     "        if not exact:\n            # The components that carry",

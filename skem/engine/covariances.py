@@ -5,7 +5,7 @@ Each has its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussian
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class CovarianceType:
         A component without samples keeps its place with weight zero. A covariance that turned singular stays as it was while
         its mean moves on, which cannot lower the objective; or see `linalg.keep_regular`.
         """
-        weights, log_weights, means, n_k, rounding, covariances = maximised(
+        weights, log_weights, means, n_k, rounding, covariances, *_ = maximised(
             statistics, previous, constraints, previous.covariances.copy()
         )
         covariances, gaussians, singular, exact = _regularised(
@@ -187,7 +187,7 @@ class Tied(CovarianceType):
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         """P = sum_k n_k S_k / N + r I (eq. 32 instead of eq. 18)."""
-        weights, log_weights, means, n_k, rounding, _ = maximised(
+        weights, log_weights, means, n_k, rounding, *_ = maximised(
             statistics, previous, constraints, np.empty(statistics.scatter.shape)
         )
         shifts, ridge = means - previous.means, constraints.ridge * np.eye(means.shape[1])
@@ -256,16 +256,18 @@ def _floored(covariances: np.ndarray, floor: float) -> np.ndarray:
 
 def maximised(
     statistics: Statistics, previous: Mixture, constraints: Constraints, covariances: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Weights, log-weights, means, n_k, rounding and the array of covariances, overwritten; see `matrices.m_step`."""
+) -> tuple[Any, ...]:
+    """Weights, log-weights, means, n_k, rounding, the array of covariances, overwritten, and the result of `matrices.m_step`."""
     counts, means = statistics.counts, np.ascontiguousarray(previous.means)
     weights, log_weights, rounding = np.empty(counts.shape), np.empty(counts.shape), np.empty(means.shape)
     new, shifts, n_k = np.empty(means.shape), np.empty(means.shape), np.empty(len(means))
     out = weights, log_weights, new, shifts, n_k, rounding, covariances
-    limits = float(constraints.least), statistics.eps, float(constraints.ridge)
+    limits = float(constraints.least), statistics.eps, float(constraints.ridge), float(constraints.floor)
     narrow = np.zeros(len(means), dtype=bool) if statistics.narrow is None else statistics.narrow
-    compiled.matrices().m_step((counts, statistics.offsets), statistics.scatter, means, narrow, limits, out)
-    return weights, log_weights, new, n_k, rounding, covariances
+    result = compiled.matrices().m_step(
+        (counts, statistics.offsets), statistics.scatter, means, narrow, limits, out
+    )
+    return weights, log_weights, new, n_k, rounding, covariances, *result
 
 
 class Diagonal(CovarianceType):
@@ -310,19 +312,12 @@ class Diagonal(CovarianceType):
         return covariances.reshape(len(covariances), -1)
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
-        weights, log_weights, means, n_k, rounding, variances = maximised(
-            statistics, previous, constraints, np.zeros(previous.means.shape)
+        variances = previous.covariances.copy()
+        weights, log_weights, means, *_, n_singular, exact = maximised(
+            statistics, previous, constraints, self.variances(variances)
         )
-        used, variances = n_k > 0, self.compress(variances)
-        variances = np.maximum(variances, constraints.floor)
-        rounding = self.compress(rounding)
-        kept = used if variances.ndim == 1 else used[:, None]
-        regular = variances > 4 * rounding
-        singular = (kept & ~regular).reshape(len(means), -1).any(axis=1)
-        exact = not (kept & (variances < DIGITS * rounding)).any()
-        mixture = Mixture(weights, means, np.where(kept & regular, variances, previous.covariances))
-        gaussians = self.gaussians(means, mixture.covariances)
-        return Maximised(mixture, log_weights, gaussians, int(singular.sum()), exact)
+        gaussians = self.gaussians(means, variances)
+        return Maximised(Mixture(weights, means, variances), log_weights, gaussians, n_singular, exact)
 
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())
@@ -345,6 +340,30 @@ class Spherical(Diagonal):
 
     def n_products(self, m: int) -> int:
         return m + 2
+
+    def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
+        if covariances.ndim == 2:
+            return super().gaussians(means, covariances)
+        means, variances, ones = (
+            np.ascontiguousarray(means),
+            np.ascontiguousarray(covariances),
+            np.ones(len(means)),
+        )
+        U, shifts, (log_scales, traces, sensitivities) = (
+            np.empty(means.shape),
+            np.empty(means.shape),
+            np.empty((3, len(means))),
+        )
+        out = U, shifts, log_scales, traces, sensitivities
+        if not compiled.matrices().whiten_spherical(means, variances, out):
+            raise np.linalg.LinAlgError("a variance is not positive")
+        return Gaussians(means, *out, ones)
+
+    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
+        return K, 1
+
+    def scatter(self, components: np.ndarray) -> np.ndarray:
+        return components.mean(axis=1, keepdims=True)
 
     def compress(self, components: np.ndarray) -> np.ndarray:
         return components.mean(axis=1)

@@ -80,11 +80,17 @@ def float64_scratch(K: int, dtype: np.dtype) -> np.ndarray:
     return np.empty((6, max(K, compiled.kernels().tile_samples(dtype))))
 
 
-def zero_sums(K: int, C: int, scatter_shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def zero_sums(
+    K: int, m: int, C: int, scatter_shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Counts, offsets and scatter as the kernels take them: with an even number of features."""
-    even = scatter_shape[-1] + scatter_shape[-1] % 2
-    shape = (scatter_shape[0], *[even] * (len(scatter_shape) - 1))
-    return np.zeros((K, C)), np.zeros((K, even)), np.zeros(shape)
+    first, *rest = scatter_shape
+    even = m + m % 2
+    return (
+        np.zeros((K, C)),
+        np.zeros((K, even)),
+        np.zeros((first, *[even if size == m else size for size in rest])),
+    )
 
 
 def statistics_of(sums: tuple[np.ndarray, np.ndarray, np.ndarray], m: int, dtype: np.dtype) -> Statistics:
@@ -112,7 +118,10 @@ def weighted_sums(
     x: np.ndarray, means: np.ndarray, responsibilities: np.ndarray, covariance_type: CovarianceType
 ) -> Statistics:
     """Sums about the means over samples x (m, n), weighted by ``responsibilities`` (K, n), which may be negative; counts are (K, 1)."""
-    sums = zero_sums(len(means), 1, covariance_type.scatter_shape(*means.shape))
+    K, m = means.shape
+    # Spherical covariances have no distances from the densities here, and take the sums of diagonal ones.
+    shape = (K, m) if covariance_type.diagonal else covariance_type.scatter_shape(K, m)
+    sums = zero_sums(K, m, 1, shape)
     compiled.kernels().weighted_sums(
         np.ascontiguousarray(x),
         (np.ascontiguousarray(means, dtype=x.dtype), np.ascontiguousarray(means)),
@@ -120,7 +129,9 @@ def weighted_sums(
         sums,
         scratch_of(Scratch(), 1, len(x), x.dtype),
     )
-    return statistics_of(sums, len(x), x.dtype)
+    statistics = statistics_of(sums, len(x), x.dtype)
+    statistics.scatter = covariance_type.scatter(statistics.scatter)
+    return statistics
 
 
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

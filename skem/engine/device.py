@@ -225,6 +225,7 @@ class DeviceParts(PartsInMemory):
             total.scatter[active if len(total.scatter) > 1 else slice(None)] += scatter
             total.log_likelihood += float(sums.log_likelihood)
             total.objective += float(sums.objective)
+        total.scatter = step.covariance_type.scatter(total.scatter)
         return total
 
     def _tiles_of(self, step: Expectation) -> list[list[Tiles]]:

@@ -117,24 +117,24 @@ class Expectation:
         model = self._models[chunk.classes.start, chunk.classes.stop]
         weights, (x, first) = rows.weights[chunk.rows], read(chunk.rows)
         (k, C), m = model.log_weights.shape, model.arrays[0].shape[1]
-        memory, kernels = scratch_of(scratch, k, m, x.dtype), compiled.kernels()
+        memory, kernels = scratch_of(scratch, 2 * k, m, x.dtype), compiled.kernels()
         if self._whitening is not None:
             x, first = self._whitening(x, first, len(weights), memory), 0
         first_size, *shape = self._scatter_shape
-        sums = zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape))
+        sums = zero_sums(k, m, C, (min(first_size, k) if self._with_sums else 0, *shape))
         samples, numbers = (x, first, chunk.borders, weights), float64_scratch(k, x.dtype)
         log_likelihood, objective, exact = kernels.e_step(
             samples,
             model.arrays,
             (model.log_scales, model.log_weights, model.penalties, numbers),
-            sums,
+            *sums,
             memory,
         )
         if not exact:
             # The components that carry a sample without the penalties have none of it with them.
             without = model.log_scales, model.log_weights, np.zeros((k, 1)), numbers
-            none = zero_sums(k, C, (0, *shape))
-            log_likelihood, *_ = kernels.e_step(samples, model.arrays, without, none, memory)
+            none = zero_sums(k, m, C, (0, *shape))
+            log_likelihood, *_ = kernels.e_step(samples, model.arrays, without, *none, memory)
         statistics = statistics_of(sums, m, self.dtype)
         statistics.log_likelihood, statistics.objective = log_likelihood, objective
         return chunk.classes, statistics

@@ -223,6 +223,45 @@ def _log_normal(tile, U, shift, constant, n, out, largest, rows):
             store(largest, 0, t + 3 * L, larger(q3, p3, q3, p3))
 
 
+@compiled
+def _spherical_log_normals(tile, means, U, constants, narrow, which, n, joint, largest):
+    """`_log_normal` of spherical components, by |x - mu|^2, which is written to the last K rows of ``joint``.
+
+    Components that are not used have the constant -inf. ``which`` is one that is narrow, or -1 for all that are not; they read the same few
+    samples one after the other.
+    """
+    (K, m), L, number, zero = means.shape, lanes(tile), tile.dtype.type, splat(tile.dtype.type(0))
+    begin, end = (which, which + 1) if which >= 0 else (0, K)
+    for t in range(0, n, 4 * L):
+        p0, p1 = load(largest, 0, t), load(largest, 0, t + L)
+        p2, p3 = load(largest, 0, t + 2 * L), load(largest, 0, t + 3 * L)
+        for k in range(begin, end):
+            if constants[k] > -np.inf and narrow[k] == (which >= 0):
+                q0, q1, q2, q3 = zero, zero, zero, zero
+                for i in range(m):
+                    c = splat(means[k, i])
+                    z0, z1 = load(tile, i, t) - c, load(tile, i, t + L) - c
+                    z2, z3 = load(tile, i, t + 2 * L) - c, load(tile, i, t + 3 * L) - c
+                    q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
+                store(joint, K + k, t, q0)
+                store(joint, K + k, t + L, q1)
+                store(joint, K + k, t + 2 * L, q2)
+                store(joint, K + k, t + 3 * L, q3)
+                factor, constant = splat(number(-0.5) * U[k, 0] * U[k, 0]), splat(number(constants[k]))
+                q0, q1 = fma(factor, q0, constant), fma(factor, q1, constant)
+                q2, q3 = fma(factor, q2, constant), fma(factor, q3, constant)
+                store(joint, k, t, q0)
+                store(joint, k, t + L, q1)
+                store(joint, k, t + 2 * L, q2)
+                store(joint, k, t + 3 * L, q3)
+                p0, p1 = larger(q0, p0, q0, p0), larger(q1, p1, q1, p1)
+                p2, p3 = larger(q2, p2, q2, p2), larger(q3, p3, q3, p3)
+        store(largest, 0, t, p0)
+        store(largest, 0, t + L, p1)
+        store(largest, 0, t + 2 * L, p2)
+        store(largest, 0, t + 3 * L, p3)
+
+
 # The softmax
 
 
@@ -314,6 +353,43 @@ def _add_block(tile, w, n, i, j, whole, scatter):
 
 
 @compiled
+def _add_squares(joint, k, factors, n, counts, c, scatter):
+    """`_add_sum` of joint[k], and add the sum of the products times squared distances, see `_spherical_log_normals`, to ``scatter``."""
+    L, K = lanes(joint), len(counts)
+    for half in range(HALVES):
+        total = squares = splat(joint.dtype.type(0))
+        for t in range(half * L, n, HALVES * L):
+            r = load(joint, k, t) * load(factors, 0, t)
+            store(joint, k, t, r)
+            total, squares = total + r, fma(r, load(joint, K + k, t), squares)
+        add_totals(counts, k, c, (total,))
+        add_totals(scatter, k, 0, (squares,))
+
+
+@compiled
+def _add_weighted(tile, constants, narrow, which, r, n, sums):
+    """Add sum r x to ``sums``, in four vectors, see `_add_block`; of the components that `_spherical_log_normals` says."""
+    begin, end = (which, which + 1) if which >= 0 else (0, len(sums))
+    even, L, zero = sums.shape[1], lanes(tile), splat(tile.dtype.type(0))
+    shift = L if HALVES == 2 else 0
+    for i in range(0, even, BLOCK):
+        j = i + 2 if HALVES == 1 and i + 2 < even else i
+        for k in range(begin, end):
+            if constants[k] > -np.inf and narrow[k] == (which >= 0):
+                s0, s1, s2, s3 = zero, zero, zero, zero
+                for t in range(0, n, HALVES * L):
+                    u, v = load(r, k, t), load(r, k, t + shift)
+                    s0, s1 = fma(u, load(tile, i, t), s0), fma(u, load(tile, i + 1, t), s1)
+                    s2, s3 = (
+                        fma(v, load(tile, j, t + shift), s2),
+                        fma(v, load(tile, j + 1, t + shift), s3),
+                    )
+                add_totals(sums, k, i, (s0, s1))
+                if HALVES == 2 or j > i:
+                    add_totals(sums, k, j, (s2, s3))
+
+
+@compiled
 def _add_sums(tile, mean, r, n, w, offset, scatter):
     """Add sum r (x - mu) to ``offset``, and sum r (x - mu) x^T to the upper triangle of ``scatter``.
 
@@ -346,23 +422,30 @@ def _add_sums(tile, mean, r, n, w, offset, scatter):
 def _about_means(origins, means, counts, offsets, scatter):
     """Turn sums about ``origins``, which are rounded means, into sums about the means, and sum r (x - o) x^T into sum r (x - mu) (x - mu)^T.
 
-    With d = o - mu, x - mu is x - o + d.
+    With d = o - mu, x - mu is x - o + d. Of spherical covariances, ``offsets`` are sum r x, and sum r |x - o|^2 becomes the mean over
+    features.
     """
     (K, m), is_diagonal = means.shape, scatter.ndim == 2
+    is_spherical = scatter.shape[1] == 1
     for k in range(K):
         n, g = 0.0, k if len(scatter) > 1 else 0
         for c in range(counts.shape[1]):
             n += counts[k, c]
         for i in range(m):
+            if is_spherical:
+                offsets[k, i] = fma(-n, np.float64(origins[k, i]), offsets[k, i])
             d = np.float64(origins[k, i]) - means[k, i]
             if is_diagonal:
-                scatter[k, i] = fma(fma(n, d, 2.0 * offsets[k, i]), d, scatter[k, i])
+                j = 0 if is_spherical else i
+                scatter[k, j] = fma(fma(n, d, 2.0 * offsets[k, i]), d, scatter[k, j])
             else:
                 for j in range(i, m):
                     of_mean = fma(n, np.float64(origins[k, j]) - means[k, j], offsets[k, j])
                     scatter[g, i, j] = fma(d, of_mean, fma(-offsets[k, i], means[k, j], scatter[g, i, j]))
         for i in range(m):
             offsets[k, i] = fma(n, np.float64(origins[k, i]) - means[k, i], offsets[k, i])
+        if is_diagonal:
+            scatter[k, 0] /= m if is_spherical else 1.0
     if not is_diagonal:
         for g in range(len(scatter)):
             for i in range(m):
@@ -374,7 +457,8 @@ def _about_means(origins, means, counts, offsets, scatter):
 #   gaussians  means (K, m); what rounding left of them; means again, but zero for narrow components; whiteners U, (K, m, m) or (K, m);
 #              U mu (K, m), but zero for narrow components; all in the type of x; the mask (K,) of narrow components: where U x and
 #              U mu would cancel; and means without rounding, but zero for narrow components
-#   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e) or (K, e), float64, zero before; e is m or m + 1, even
+#   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e), (K, e) or, of spherical covariances, (K, 1), float64, zero before;
+#              e is m or m + 1, even
 #   scratch    memory of shape (`scratch_rows`, at least `tile_samples`), of the type of x
 # Nothing is allocated here: NumPy does that sooner, and for each kind of array numba would compile a function.
 
@@ -396,7 +480,7 @@ def _memory(n_joint, m, scratch):
 
 
 @entry
-def e_step(samples, gaussians, mixture, sums, scratch):
+def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
     """The E-step (Pulford 2022, eq. 15) on samples sorted by class, and the sums for eqs. 16 to 18.
 
     Parameters
@@ -408,8 +492,8 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     mixture : tuple
         log N(mu_k; mu_k, P_k) (K,), log-weights (K, C), -inf where a class does not use a component, penalties (K, C) or (K, 1), and
         memory (6, max(K, `tile_samples`)), float64.
-    sums : tuple
-        With an empty scatter there are none.
+    counts, offsets, scatter : ndarray
+        With an empty scatter there are no sums. As an argument its dimensions are known when this is compiled.
     scratch : ndarray
 
     Returns
@@ -422,10 +506,11 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     x, first, borders, sample_weights = samples
     means, lows, origins, U, shifts, narrow, exact_means = gaussians
     log_scales, log_weights, penalties, memory = mixture
-    counts, offsets, scatter = sums
     (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
     m, size = means.shape[1], TILE // x.itemsize
-    tile, centred, w, per_sample = _memory(K, m, scratch)
+    is_spherical = scatter.shape[1] == 1
+    # Joint densities of spherical components are followed by squared distances.
+    tile, centred, w, per_sample = _memory(2 * K if is_spherical else K, m, scratch)
     largest, total = per_sample[0], per_sample[1]
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
     # In a smaller sum the densities that count as zero would show.
@@ -454,10 +539,18 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                 if constants[k] > -np.inf:
                     if narrow[k]:
                         _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-                    source = centred if narrow[k] else tile
-                    _log_normal(
-                        source, U[k], shifts[k], number(constants[k]), filled, scratch[k], largest, None
-                    )
+                    if scatter.ndim == 2 and is_spherical:
+                        if narrow[k]:
+                            _spherical_log_normals(
+                                centred, origins, U, constants, narrow, k, filled, scratch, largest
+                            )
+                    else:
+                        source = centred if narrow[k] else tile
+                        _log_normal(
+                            source, U[k], shifts[k], number(constants[k]), filled, scratch[k], largest, None
+                        )
+            if scatter.ndim == 2 and is_spherical:
+                _spherical_log_normals(tile, origins, U, constants, narrow, -1, filled, scratch, largest)
             _exponentiate(scratch[:K], constants, factors, filled, per_sample, least)
             limits = penalty - least_penalty, least_ratio
             n_lost = _add_log_densities(per_sample, sample_weights, begin, n, filled, limits, terms, totals)
@@ -469,12 +562,19 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                     total[t] = 0
                 for k in range(K):
                     if constants[k] > -np.inf:
-                        _add_sum(scratch, k, total, filled, counts, k, c)
                         if narrow[k]:
                             _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-                        g = k if n_scatter > 1 else 0
-                        source = centred if narrow[k] else tile
-                        _add_sums(source, origins[k], scratch[k], filled, w, offsets[k], scatter[g])
+                        if scatter.ndim == 2 and is_spherical:
+                            _add_squares(scratch, k, total, filled, counts, c, scatter)
+                            if narrow[k]:
+                                _add_weighted(centred, constants, narrow, k, scratch, filled, offsets)
+                        else:
+                            _add_sum(scratch, k, total, filled, counts, k, c)
+                            g = k if n_scatter > 1 else 0
+                            source = centred if narrow[k] else tile
+                            _add_sums(source, origins[k], scratch[k], filled, w, offsets[k], scatter[g])
+                if scatter.ndim == 2 and is_spherical:
+                    _add_weighted(tile, constants, narrow, -1, scratch, filled, offsets)
         if totals[2] > 0:  # without samples the penalty is infinite
             objective -= least_penalty * totals[2]
     if with_sums:

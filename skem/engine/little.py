@@ -38,10 +38,10 @@ def iterations(
     samples = (*rows.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
     largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
     arrays, numbers = empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
-    scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]
+    scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, m, L, (K, m, m)) for _ in range(2)]
     while True:
         previous = mixture.covariances.copy()
-        weights, log_weights, means, _, rounding, covariances = maximised(
+        weights, log_weights, means, _, rounding, covariances, *_ = maximised(
             statistics, mixture, constraints, previous
         )
         gaussians, _, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
@@ -58,7 +58,7 @@ def iterations(
         for buffer in buffers[0]:
             buffer.fill(0.0)
         of_model = log_scales, log_weights, penalties, numbers
-        log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, buffers[0], scratch)
+        log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, *buffers[0], scratch)
         if not exact:
             return
         mixture = Mixture(weights, means, covariances)

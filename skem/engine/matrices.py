@@ -200,7 +200,7 @@ def arrange(gaussians, arrays):
 def _sum_of_squares(scatter, k, i):
     """sum r (x_i - mu_i)^2 of component k, or of all components if they share one scatter."""
     if scatter.ndim == 2:
-        return scatter[k, i]
+        return scatter[k, i if scatter.shape[1] > 1 else 0]
     return scatter[k if k < len(scatter) else 0, i, i]
 
 
@@ -214,22 +214,29 @@ def m_step(sums, scatter, previous, narrow, limits, out):
     ----------
     sums : tuple
         Counts (K, L) and offsets (K, m), see ``parameters.Statistics``.
-    scatter : ndarray of shape (K, m, m) or (K, m)
+    scatter : ndarray of shape (K, m, m), (K, m) or (K, 1)
         With one of shape (1, m, m) no covariances are written.
     previous : ndarray of shape (K, m)
         The means mu_k so far.
     narrow : ndarray of bool, shape (K,)
         Components whose sums are of x - mu, and the samples were pairs of numbers.
-    limits : tuple of three floats
+    limits : tuple of four floats
         Expected samples below which a pair of a component and a class is dropped, or that share of a smaller class; the rounding of
-        the type that the sums were taken in; and the covariance regularisation r.
+        the type that the sums were taken in; the covariance regularisation r; and the least variance, for diagonal covariances.
     out : tuple
         Overwritten: weights and log-weights (K, L); means and their shifts (K, m); n_k (K,), the expected samples, zero of
         components that are not used; the rounding of variances (K, m); and S_k / n_k - E[x - mu] E[x - mu]^T + r I, (K, m, m), or its
-        diagonal, (K, m).
+        diagonal, (K, m), or the mean of this, (K, 1). A variance that rounding leaves nothing of is not written.
+
+    Returns
+    -------
+    n_singular : int
+        Components with a variance that is not written.
+    exact : bool
+        True if all variances have three digits. Both are found for diagonal covariances only.
     """
     counts, offsets = sums
-    least, eps, ridge = limits
+    least, eps, ridge, floor = limits
     weights, log_weights, means, shifts, n_k, rounding, covariances = out
     (K, L), m = counts.shape, previous.shape[1]
     for k in range(K):
@@ -264,11 +271,24 @@ def m_step(sums, scatter, previous, narrow, limits, out):
             of_samples = 2.0 * eps * previous[k, i] * (eps if narrow[k] else 1.0)
             size = of_samples * of_samples if of_samples * of_samples > size else size
             rounding[k, i] = size if size > LEAST_ROUNDING else LEAST_ROUNDING
+    n_singular, exact = 0, True
     if scatter.ndim == 2:
+        n_features = m // scatter.shape[1]
         for k in range(K):
-            for i in range(m):
-                if n_k[k] > 0:
-                    covariances[k, i] = scatter[k, i] / n_k[k] - shifts[k, i] * shifts[k, i] + ridge
+            is_regular = True
+            for j in range(scatter.shape[1] if n_k[k] > 0 else 0):
+                square, size = 0.0, 0.0
+                for i in range(j * n_features, (j + 1) * n_features):
+                    square += shifts[k, i] * shifts[k, i]
+                    size += rounding[k, i]
+                variance = scatter[k, j] / n_k[k] - square / n_features + ridge
+                variance, size = floor if variance < floor else variance, size / n_features
+                exact &= not variance < DIGITS * size
+                if variance > 4.0 * size:
+                    covariances[k, j] = variance
+                else:
+                    is_regular = False
+            n_singular += not is_regular
     elif len(scatter) == K:
         for k in range(K):
             if n_k[k] > 0:
@@ -276,6 +296,25 @@ def m_step(sums, scatter, previous, narrow, limits, out):
                     for j in range(m):
                         covariances[k, i, j] = scatter[k, i, j] / n_k[k] - shifts[k, i] * shifts[k, j]
                     covariances[k, i, i] += ridge
+    return n_singular, exact
+
+
+@entry
+def whiten_spherical(means, variances, out):
+    """`factorise` for spherical covariances, with variances (K,): U of shape (K, m), U mu, log_scales, traces and sensitivities."""
+    U, shifts, log_scales, traces, sensitivities = out
+    (K, m), all_positive = means.shape, True
+    for k in range(K):
+        deviation, squares = np.sqrt(variances[k]), 0.0
+        u = 1.0 / deviation
+        all_positive &= deviation > 0
+        for i in range(m):
+            U[k, i], shifts[k, i] = u, u * means[k, i]
+            size = abs(means[k, i]) * u + 4.0
+            squares += size * size
+        log_scales[k], traces[k] = -m * (0.5 * LOG_2PI + np.log(deviation)), m * u * u
+        sensitivities[k] = max(4.0, np.sqrt(m)) * np.sqrt(squares)
+    return all_positive
 
 
 @entry

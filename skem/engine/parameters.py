@@ -80,8 +80,10 @@ class Gaussians(NamedTuple):
 
         With ``pairs``, x and mu of narrow components are pairs of float32 numbers, and x - mu has the rounding of float32 only.
         """
-        # Times the trace at least |U x|^2, and the square of each element of U.
+        # At least |x|^2, and times the trace at least |U x|^2 and the square of each element of U.
         reach = max(1.0, self.means.shape[1] * extent**2)
+        if not reach < LARGEST32:
+            return False
         if self.sensitivities.max() < SAFE32 and self.traces.max() * reach < LARGEST32:
             return True
         safe = self.sensitivities < SAFE32
@@ -102,7 +104,7 @@ class Gaussians(NamedTuple):
 
 
 LARGEST32 = 1e36
-"""Of |U x|^2, so that no square overflows in float32."""
+"""Of |U x|^2 and |x|^2, so that no square overflows in float32."""
 
 SAFE32, SAFE64 = 1e-4 * 2.0**24, 1e-8 * 2.0**53
 """Sensitivities up to which z is off by less than 1e-4 in float32, and 1e-8 in float64. Promised are 1e-3 + 1e-6 |log p| nats in
@@ -131,7 +133,8 @@ class Statistics:
     offsets : ndarray of shape (K, m)
         sum r (x - mu).
     scatter : ndarray
-        sum r (x - mu) (x - mu)^T: (K, m, m) full; (1, m, m) tied, summed over components; its diagonal, (K, m), diagonal and spherical.
+        sum r (x - mu) (x - mu)^T: (K, m, m) full; (1, m, m) tied, summed over components; its diagonal, (K, m), diagonal;
+        the mean of its diagonal, (K, 1), spherical.
     log_likelihood, objective : float
         Weighted sums of log p(x|c), without and with the penalties, in nats.
     dtype : numpy dtype

@@ -35,13 +35,15 @@ def sums_about_means(offsets, responsibilities, scatter_shape):
         scatter = np.einsum("kn,kni,knj->kij", r, d, d)
         if len(scatter_shape) == 2:
             scatter = np.einsum("kii->ki", scatter)
+            if scatter_shape[1] < offsets.shape[2]:
+                scatter = scatter.mean(axis=1, keepdims=True)
         elif scatter_shape[0] == 1:
             scatter = scatter.sum(axis=0, keepdims=True)
         yield np.einsum("kn,kni->ki", r, d), scatter
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("form", ["full", "diagonal", "shared scatter"])
+@pytest.mark.parametrize("form", ["full", "diagonal", "spherical", "shared scatter"])
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -57,7 +59,7 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     codes, means, x = np.repeat(np.arange(C), sizes), rng.normal(size=(K, m)), rng.normal(size=(m, n))
     covariances = random_covariances(rng, K, m)
     if form != "full":
-        covariances = covariances * np.eye(m)
+        covariances = (covariances[:, :1, :1] if form == "spherical" else covariances) * np.eye(m)
     whiteners = np.linalg.inv(np.linalg.cholesky(covariances))
     if form != "full":
         whiteners = np.einsum("kii->ki", whiteners).copy()
@@ -73,8 +75,8 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     # A penalty that all components have costs no digits, however large it is.
     penalised = log_joint - np.broadcast_to(penalties - penalty, (K, C))[:, codes]
     r = weights * softmax(penalised, axis=0)
-    shape = {"full": (K, m, m), "diagonal": (K, m), "shared scatter": (1, m, m)}[form]
-    sums = density.zero_sums(K, C, shape)
+    shape = {"full": (K, m, m), "diagonal": (K, m), "spherical": (K, 1), "shared scatter": (1, m, m)}[form]
+    sums = density.zero_sums(K, m, C, shape)
     around = np.pad(x, ((0, 0), (first, 3)), constant_values=np.nan)
     borders = np.concatenate([[0], np.cumsum(sizes)])
     log_scales = -0.5 * (m * np.log(2 * np.pi) + np.linalg.slogdet(covariances)[1])
@@ -85,8 +87,8 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
         (around, first, borders, weights),
         density.kernel_arrays(gaussians, np.dtype(dtype))[1],
         (log_scales, log_weights, penalties, density.float64_scratch(K, np.dtype(dtype))),
-        sums,
-        density.scratch_of(Scratch(), K, m, np.dtype(dtype)),
+        *sums,
+        density.scratch_of(Scratch(), 2 * K, m, np.dtype(dtype)),
     )
     eps = 64 * np.finfo(dtype).eps
     scale = weights @ np.abs(log_normal).max(axis=0)

@@ -21,7 +21,8 @@ def models():
     X, y = load_wine(return_X_y=True)
     missing = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
     options = {"max_iter": 8, "random_state": 0}
-    for dtype, covariance_type in ((np.float32, "full"), (np.float64, "diag"), (np.float64, "tied")):
+    forms = (np.float32, "full"), (np.float64, "diag"), (np.float64, "tied"), (np.float32, "spherical")
+    for dtype, covariance_type in forms:
         model = SKEMClassifier(6, init_params="sample", covariance_type=covariance_type, **options)
         yield model.fit(X.astype(dtype), y)
         assert model.dtype_used_ == np.dtype(dtype).name
