@@ -10,7 +10,6 @@ if STUDY.config.table and workflow.is_main_process:
     from skem.repro.comparison import own_table
 
     try:
-        own_table.raise_if_of_the_future(OWN)
         own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")

@@ -67,13 +67,13 @@ def errors(
     Rows of features, of networks with two, are those of the first test images.
     """
     make_repeatable()
-    entry, limit = images["data_sets"][column], images.get("n_train")
+    entry = images["data_sets"][column]
     data = datasets.load(entry["source"])
     (X, y), (X_test, y_test) = data.train, data.test
     parameters = best(read_table(choice), method) if method in CHOSEN else {}
     seed, begun = seed_of(seed, "hayashi2021", column, run), perf_counter()
     setup = images["network"] | parameters
-    network = networks.train(method, entry["n_features"], setup, (X[:limit], y[:limit]), seed)
+    network = networks.train(method, entry["n_features"], setup, (X, y), seed)
     row: dict[str, Any] = {"dataset": column, "run": run, "method": method}
     row |= {"seconds": perf_counter() - begun, **parameters}
     log_proba, features = networks.predict(network, X_test)

@@ -98,7 +98,6 @@ class Images(TypedDict):
     """Table 2 and Figure 5; ``left_out`` gives the reasons for columns that are not run."""
 
     seeds: Count
-    n_train: NotRequired[Count]
     network: Network
     choice: Choice
     drawn: Count
