@@ -107,8 +107,8 @@ def floors(
             parameters, note = fit("armadillo_diag", train, request)
             row = {"dataset": dataset, "floor": floor, "run": run, "note": note}
             if parameters is not None:
-                row["train"], row["note"] = mean_log_likelihood("armadillo_diag", train, parameters)
-                row["test"], _ = mean_log_likelihood("armadillo_diag", test, parameters)
+                row["train"], row["note"] = mean_log_likelihood(train, parameters)
+                row["test"], _ = mean_log_likelihood(test, parameters)
             rows.append(row)
     return rows
 

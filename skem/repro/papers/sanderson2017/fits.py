@@ -51,13 +51,6 @@ def poker_hands(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return np.stack([hands // RANKS + 1, hands % RANKS + 1], axis=2).reshape(n, 2 * CARDS).astype(float)
 
 
-def standardised(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Standardise features, and return by how much that raises log p per sample; constant features are only centred."""
-    deviation = X.std(axis=0)
-    deviation[deviation == 0] = 1.0
-    return (X - X.mean(axis=0)) / deviation, float(np.log(deviation).sum())
-
-
 class Fitting:
     """Samples of a data set, and requests of fits to them; ``em`` has kmeans_iter, em_iter and floor."""
 
@@ -79,23 +72,18 @@ class Fitting:
 
 
 def fit(method: str, X: NDArray[np.float64], request: Request) -> tuple[Any, str]:
-    """Fit a method; return its parameters, in the units that it is fitted in, or None and the reason."""
-    how = METHODS[method]
-    X = standardised(X)[0] if how.standardised else X
-    fitted, note = engines.attempt(ENGINES[how.engine], X, request)
+    """Fit a method; return its parameters, or None and the reason."""
+    fitted, note = engines.attempt(ENGINES[method], X, request)
     return (fitted.parameters if fitted else None), note
 
 
-def mean_log_likelihood(method: str, X: NDArray[np.float64], parameters: Any) -> tuple[float, str]:
-    """Return the mean of log p(x) in input units, and a remark if it is no number."""
-    shift = 0.0
-    if METHODS[method].standardised:
-        X, shift = standardised(X)
+def mean_log_likelihood(X: NDArray[np.float64], parameters: Any) -> tuple[float, str]:
+    """Return the mean of log p(x), and a remark if it is no number."""
     if np.isnan(X).any():
         value = GaussianMixture.from_parameters(*parameters).score(X)
     else:
         value = engines.mean_log_likelihood(X, parameters)
-    return value - shift, "" if np.isfinite(value) else "a covariance is not positive definite"
+    return value, "" if np.isfinite(value) else "a covariance is not positive definite"
 
 
 def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
@@ -107,7 +95,7 @@ def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
             parameters, note = fit(method, X, fitting.requested(run))
             value = float("nan")
             if parameters is not None:
-                value, note = mean_log_likelihood(method, X, parameters)
+                value, note = mean_log_likelihood(X, parameters)
             row = {"dataset": fitting.dataset, "method": method, "run": run, "n_rows": len(X)}
             row |= {"guard": fitting.bound(method), "log_likelihood": len(X) * value, "note": note}
             rows.append(row)
@@ -127,7 +115,7 @@ def heldout(methods: Iterable[str], n_folds: int, **samples: Any) -> Rows:
             row = {"dataset": fitting.dataset, "method": method, "fold": fold, "note": note}
             row["guard"] = fitting.bound(method)
             if parameters is not None:
-                row["train"], row["note"] = mean_log_likelihood(method, fitting.X[train], parameters)
-                row["test"], _ = mean_log_likelihood(method, fitting.X[test], parameters)
+                row["train"], row["note"] = mean_log_likelihood(fitting.X[train], parameters)
+                row["test"], _ = mean_log_likelihood(fitting.X[test], parameters)
             rows.append(row)
     return rows

@@ -16,7 +16,7 @@ from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017 import engines
 from skem.repro.papers.sanderson2017.engines import ENGINES, Request
 from skem.repro.papers.sanderson2017.fits import samples
-from skem.repro.papers.sanderson2017.settings import FIGURE2, METHODS, TIMED
+from skem.repro.papers.sanderson2017.settings import FIGURE2, TIMED
 from skem.repro.training import splits
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ def fit_times(
                     rows.append(row | {"note": f"{n_threads} threads were not run on {cores}"})
                     continue
                 own = replace(request, em_iter=iterations, n_threads=n_threads, seed=request.seed + turn)
-                kmeans, em, note = _parts(METHODS[method].engine, X, own)
+                kmeans, em, note = _parts(method, X, own)
                 row |= {"kmeans_seconds": kmeans, "seconds_per_iteration": em}
                 rows.append(row | {"seconds": kmeans + request.em_iter * em, "note": note})
     return rows
