@@ -53,14 +53,6 @@ add_results(
 )
 
 
-def hayashi_order(wildcards):
-    """The first splits or seeds of all data sets before later ones of any, and these as listed: waveform takes longest."""
-    if "begin" in wildcards.keys():
-        first = len(HAYASHI.data_sets) * (HAYASHI.splits - int(wildcards.begin))
-        return first - list(HAYASHI.data_sets).index(wildcards.dataset)
-    return 18 - 5 * int(wildcards.get("run", 0)) - list(HAYASHI_COLUMNS).index(wildcards.dataset)
-
-
 rule hayashi_errors:
     """One job per data set and batch of splits."""
     input:
@@ -72,7 +64,6 @@ rule hayashi_errors:
     wildcard_constraints:
         dataset="|".join(HAYASHI.data_sets) or "none",
         begin=r"\d+",
-    priority: hayashi_order
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
@@ -146,7 +137,6 @@ rule hayashi_images_choice:
         "results/logs/hayashi2021/images/{dataset}/choice.log",
     wildcard_constraints:
         dataset="|".join(HAYASHI_COLUMNS),
-    priority: hayashi_order
     params:
         **calls("paper_job", "hayashi2021.images:choices"),
         arguments=lambda wildcards: {
@@ -176,7 +166,6 @@ rule hayashi_images_train:
         dataset="|".join(HAYASHI_COLUMNS),
         method="|".join(NETWORKS),
         run=r"\d+",
-    priority: hayashi_order
     params:
         **calls("paper_job", "hayashi2021.images:errors"),
         arguments=lambda wildcards: {

@@ -17,11 +17,11 @@ def values_of(paper, names):
 
 def add_results(target, paper, values, tables, figures, **how):
     """Add to PAPER_RESULTS, and to the claims, figures and reference."""
-    own = values_of(paper, values)
-    EVIDENCE.setdefault(paper, {})[target] = own
+    EVIDENCE.setdefault(paper, {})[target] = values
     DRAWN.update({name: {"paper": paper, "tables": files} for name, files in figures.items()})
     claims = [f"{target}_claims"] if len(EVIDENCE[paper]) == 1 else []
     results = expand("results/tables/{name}.{suffix}", name=[*tables.values(), *claims], suffix=("csv", "md"))
     results += expand("results/figures/{name}.{suffix}", name=figures, suffix=KINDS)
-    REFERENCE_TOO.extend([*results, *own.values()])
-    PAPER_RESULTS[target] = how | {"paper": paper, "values": own, "tables": tables, "results": results}
+    REFERENCE_TOO.extend([*results, *values.values()])
+    about = {"paper": paper, "values": values, "tables": tables, "results": results}
+    PAPER_RESULTS[target] = {"function": "tables"} | about | how

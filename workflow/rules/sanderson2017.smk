@@ -39,7 +39,6 @@ add_results(
     values=SANDERSON_VALUES,
     tables={"": "sanderson", "timing_": "sanderson_timing"},
     figures={"sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"]},
-    function="tables",
     inputs={name: SANDERSON_VALUES[name] for name in ("fits", "heldout", "timing")},
     jobs={
         kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)

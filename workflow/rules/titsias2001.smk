@@ -15,7 +15,6 @@ add_results(
     values=values_of("titsias2001", ("values", "spreads", "timing", "examples")),
     tables={"": "titsias"},
     figures={"titsias_figures3to5": ["results/titsias2001/panels.csv"]},
-    function="tables",
     inputs={"errors": TITSIAS_JOBS["errors"]},
     jobs=TITSIAS_JOBS,
 )

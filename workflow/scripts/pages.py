@@ -7,8 +7,5 @@ with plain_errors(snakemake.log):
     changed = templates.changed()
     for page, text in changed.items():
         write_text(page, text)
-    print(
-        f"rendered {', '.join(map(str, changed))}"
-        if changed
-        else "all pages are as their templates and results/reference"
-    )
+    made = f"rendered {', '.join(map(str, changed))}"
+    print(made if changed else "all pages are as their templates and results/reference")
