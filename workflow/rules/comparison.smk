@@ -75,7 +75,9 @@ rule comparison_fit:
         code=code("comparison_fit"),
         # An optional package that is installed later counts.
         optional=lambda wildcards: (
-            find_spec("lightgbm") is not None if wildcards.method.startswith("lightgbm") else None
+            find_spec(package) is not None
+            if (package := wildcards.method.split("_")[0]) in ("catboost", "lightgbm", "xgboost")
+            else None
         ),
         classifiers=lambda wildcards: code_of_classifiers([COMPARISON.job(*wildcards)["model"]]),
     script:

@@ -39,12 +39,12 @@ rule compare:
         table=OWN,
         label=STUDY.config.label,
         drop=OWN_DROP,
-        jobs={name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")},
+        jobs={name: COMPARISON.job("test", OWN, name) for name in COMPARISON.methods("test")},
         names=COMPARISON.titles(),
         seed=SEED,
         columns=STUDY.config.figure_columns,
         code=code("own_table"),
-        classifiers=code_of_classifiers(COMPARISON.methods("tables")),
+        classifiers=code_of_classifiers(COMPARISON.methods("test")),
     message:
         "comparing classifiers on {params.table}"
     script:

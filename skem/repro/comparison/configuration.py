@@ -179,7 +179,7 @@ class Comparison(Strict):
         return {
             name: {"model": name, "params": dict(entry.comparison)}
             for name, entry in entries().items()
-            if entry.comparison is not None
+            if entry.comparison is not None and part in entry.tables
         }
 
     def jobs(self, part: Part) -> list[tuple[str, str]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.transforms import Affine2D
 
 from skem.repro.comparison.configuration import Comparison
 
@@ -34,11 +36,9 @@ def error_by_seconds(
             style = {"marker": mark, "linestyle": dash, "markersize": 5, "capsize": 2, "linewidth": 1.2}
             ax.errorbar(part["fit"], error, bars, **style)
         # Names would cover each other where points are close.
-        for i, row in enumerate(own.itertuples(), start=1):
-            at = row.fit, 100 - row.accuracy
-            ax.annotate(str(i), at, (5, 4), textcoords="offset points", fontsize=7)
+        for i, name in enumerate(own.index, start=1):
             ax.annotate(
-                f"{i}  {names[row.Index]}", (1.02, 1.0), (0, -11 * (i - 1)), "axes fraction", "offset points", fontsize=7.5, va="top"
+                f"{i}  {names[name]}", (1.02, 1.0), (0, -11 * (i - 1)), "axes fraction", "offset points", fontsize=7.5, va="top"
             )  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -48,7 +48,36 @@ def error_by_seconds(
         ax.set_title(entries[dataset]["title"], fontsize="medium")
         ax.set_ylabel("error (%)")
     axes[-1, 0].set_xlabel("seconds to fit, one core")
+    axes[0, 0].figure.draw_without_rendering()  # lays the panels out
+    for ax in axes[:, 0]:
+        _number_points(ax)
     return table, axes
+
+
+def _number_points(ax: Any) -> None:
+    """Number the points of the error bars of Axes, each number where it covers least of points, lines, bars and other numbers."""
+    to_points = ax.transData + ax.figure.dpi_scale_trans.inverted() + Affine2D().scale(72)
+    points, colors, paths = [], [], []
+    for line, _, (bars,) in ax.containers:
+        points.append(to_points.transform(line.get_xydata()))
+        colors += [line.get_color()] * len(points[-1])
+        paths += [to_points.transform(bar) for bar in bars.get_segments()]
+        if line.get_linestyle() != "None":
+            paths += list(pairwise(points[-1]))
+    # Lines and bars as dots that are closer to each other than a number is high.
+    taken = np.concatenate([np.linspace(start, end, 60) for start, end in paths])
+    angles = np.pi / 8 * np.arange(16)
+    places = [r * np.array([np.cos(a), np.sin(a)]) for r in (9.0, 12.0, 15.0, 18.0) for a in angles]
+    for i, (point, color) in enumerate(zip(np.concatenate(points), colors, strict=True), start=1):
+        half = np.array([2.3 * len(str(i)) + 1.0, 4.0])  # of a number's box
+        covered = [np.sum((np.abs(taken - point - place) < half).all(axis=1)) for place in places]
+        offset = places[int(np.argmin(covered))]
+        box = np.stack(np.meshgrid(*(np.linspace(-h, h, 5) for h in half)), axis=-1).reshape(-1, 2)
+        taken = np.concatenate([taken, point + offset + box])
+        at = to_points.inverted().transform(point)
+        ax.annotate(
+            str(i), at, offset, textcoords="offset points", fontsize=7, ha="center", va="center", color=color
+        )
 
 
 def accuracy_and_log_loss(table: pd.DataFrame, names: Mapping[str, str]) -> Any:

@@ -13,8 +13,8 @@ from skem.repro.comparison.summary import DIGITS, SIZES, ranks_of
 from skem.repro.render.format import document, interval, number
 
 SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
-BASELINE_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM"}
-"""Titles of `summary.BASELINES`."""
+COMPARED_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM", "search": "DiscriminativePSKEMClassifierCV"}
+"""Titles of `summary.COMPARED`."""
 
 NOT_RUN = "The comparison on these tables has not been run."
 UNAVAILABLE = "Not available."
@@ -50,9 +50,9 @@ def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Compariso
 
 
 def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Wins-ties-losses against each of `BASELINES` that took part, one column each."""
+    """Wins-ties-losses against each of `COMPARED` that took part, one column each."""
     found = {}
-    for name, title in BASELINE_TITLES.items():
+    for name, title in COMPARED_TITLES.items():
         columns = [f"{name}_{outcome}" for outcome in ("wins", "ties", "losses")]
         if set(columns) <= set(ranked):
             counts = ranked[columns].apply(pd.to_numeric, errors="coerce")

@@ -20,7 +20,10 @@ from skem.repro.paired import paired_test
 SVM = "svm_rbf_search"
 """Method that others are compared with on images."""
 
-BASELINES = {"svm": SVM, "lightgbm": "lightgbm_search"}
+OURS = "discriminative_pskem_cv"
+"""Method beside the baselines, fixed before the test tables were run."""
+
+COMPARED = {"svm": SVM, "lightgbm": "lightgbm_search", "search": OURS}
 """Methods that others are compared with on tables, data set by data set."""
 
 KEYS = ["dataset", "method"]
@@ -144,21 +147,24 @@ def _with_errors(means: pd.DataFrame, groups: Any) -> pd.DataFrame:
 def ranks(table: pd.DataFrame, measure: str, larger_is_better: bool) -> pd.DataFrame:
     """Average ranks over data sets (Demsar 2006) by values rounded to `DIGITS`: 1 is best, ties share their places.
 
-    Methods without the measure on any data set do not take part. The critical difference is Nemenyi's, at 5%; p is that of
-    Friedman's test that all are alike. Columns such as svm_wins, svm_ties and svm_losses count the data sets on which a method is
-    better than, as good as, or worse than one of `BASELINES`.
+    Methods without the measure on a data set have no rank, and stand last. The critical difference is Nemenyi's, at 5%; p is that
+    of Friedman's test that all are alike. Columns such as svm_wins, svm_ties and svm_losses count the data sets, of the n_datasets
+    of a method, on which it is better than, as good as, or worse than one of `COMPARED`.
     """
-    wide = table.pivot_table(index="dataset", columns="method", values=measure, sort=False).dropna(axis=1)
-    wide = wide.round(DIGITS[measure]) * (1 if larger_is_better else -1)
+    every = table.pivot_table(index="dataset", columns="method", values=measure, sort=False)
+    every = every.round(DIGITS[measure]) * (1 if larger_is_better else -1)
+    wide = every.dropna(axis=1)
     n, k = wide.shape
     placed = (-wide).rank(axis=1)
     critical = stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
     p = stats.friedmanchisquare(*(wide[name] for name in wide)).pvalue if k > 2 and n > 1 else np.nan
-    found = placed.mean().sort_values(kind="stable").rename_axis("method").reset_index(name="rank")
-    found = found.assign(n_datasets=n, critical_difference=critical, p=p, measure=measure)
-    for name, baseline in BASELINES.items():
+    means = placed.mean().reindex(every.columns).sort_values(kind="stable")
+    found = means.rename_axis("method").reset_index(name="rank")
+    counts = found["method"].map(every.count())
+    found = found.assign(n_datasets=counts, critical_difference=critical, p=p, measure=measure)
+    for name, baseline in COMPARED.items():
         if baseline in wide:
-            gains = wide.drop(columns=baseline).sub(wide[baseline], axis=0)
+            gains = every.drop(columns=baseline).sub(every[baseline], axis=0)
             for outcome, counted in (("wins", gains > 0), ("ties", gains == 0), ("losses", gains < 0)):
                 found[f"{name}_{outcome}"] = found["method"].map(counted.sum())
     return found

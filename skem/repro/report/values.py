@@ -204,6 +204,7 @@ NAMED: dict[str, Callable[..., Any]] = {
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
     "comparison.categories_ranks": comparison_blocks.categories_ranks,
+    "comparison.budgets": comparison_blocks.budgets,
     "comparison.test_tables": comparison_blocks.test_tables,
     "comparison.critical_difference": comparison_blocks.critical_difference,
     "speed.scikit_learn": _speed,

@@ -85,7 +85,7 @@ class GridSearch(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class that the baseline decides for, shape (n,)."""
-        return self.fitted_.predict(np.asarray(X, dtype=np.float64))
+        return np.ravel(self.fitted_.predict(np.asarray(X, dtype=np.float64)))  # CatBoost has a column
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """p(c|x), shape (n, L)."""
@@ -95,7 +95,9 @@ class GridSearch(ClassifierMixin, BaseEstimator):
         try:
             found = pkgutil.resolve_name(self.estimator)(**(self.params or {}))
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(f"not installed: pip install {error.name}") from None
+            raise ModuleNotFoundError(
+                f"{error.name} is not installed: pip install -e '.[comparison]'"
+            ) from None
         if "random_state" in found.get_params():
             found.set_params(random_state=self.random_state)
         return make_pipeline(StandardScaler(), found) if self.standardize else found

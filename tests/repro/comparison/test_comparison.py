@@ -1,19 +1,24 @@
 """Classifiers on images, tables and outliers: measurements, ranks, figures, and messages about the configuration."""
 
+import sys
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from skem.images import Deskew, UnitRange, WindowPCA
-from skem.repro.comparison import configuration, images, jobs, pages, summary
+from skem.repro.comparison import configuration, figures, images, jobs, pages, summary
+from skem.repro.drawing import style
 from skem.repro.files import read_table, write_arrays, write_json
 from skem.repro.paired import paired_test
 from skem.repro.training.classifiers import Classifier, comparison, make
+from skem.repro.training.histories import Histories
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/comparison.yaml"
@@ -55,7 +60,21 @@ def test_ranks_share_ties_and_the_best_is_first():
     assert placed["method"].tolist() == ["m0", "m1", "m2"]
     assert placed["rank"].tolist() == [1.0, 2.25, 2.75]
     assert ranks_of([[90, 80, 80], [70, 60, 50]], larger_is_better=False)["rank"].tolist() == [1.25, 1.75, 3]
-    assert set(ranks_of([[90, np.nan, 80], [70, 60, 50]])["method"]) == {"m0", "m2"}
+
+
+def test_a_method_without_all_data_sets_has_no_rank_but_wins_and_losses():
+    rows = [
+        ("d0", summary.SVM, 90),
+        ("d0", "m", 80),
+        ("d1", summary.SVM, 70),
+        ("d1", "m", None),
+        ("d1", "n", 75),
+        ("d0", "n", 95),
+    ]
+    table = pd.DataFrame(rows, columns=["dataset", "method", "accuracy"]).astype({"accuracy": float})
+    found = summary.ranks(table, "accuracy", larger_is_better=True).set_index("method")
+    assert found["rank"].to_dict() == {"n": 1.0, summary.SVM: 2.0, "m": pytest.approx(np.nan, nan_ok=True)}
+    assert found.loc["m", ["n_datasets", "svm_wins", "svm_ties", "svm_losses"]].tolist() == [1, 0, 0, 1]
 
 
 def test_the_critical_difference_is_that_of_demsars_example():
@@ -151,6 +170,22 @@ def test_a_class_that_is_left_out_is_told_from_the_others(tmp_path):
     assert jobs.fit("left_out", "iris", "gaussian", job, path, 0).history == []
 
 
+def test_numbers_of_points_cover_nothing(settings, reference):
+    with style():
+        _, axes = figures.error_by_seconds(
+            reference["images"]["images"], reference["images"]["images_timing"], settings
+        )
+        figure = axes[0, 0].figure
+        figure.draw_without_rendering()
+        for ax in axes[:, 0]:
+            boxes = [text.get_window_extent() for text in ax.texts if text.get_text().isdigit()]
+            assert len(boxes) == sum(len(line.get_xdata()) for line, _, _ in ax.containers)
+            assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+            points = [ax.transData.transform(line.get_xydata()) for line, _, _ in ax.containers]
+            assert not any(box.contains(*point) for box in boxes for point in np.concatenate(points))
+        plt.close(figure)
+
+
 # Tables
 
 
@@ -165,6 +200,30 @@ def test_every_method_is_tested_on_the_same_folds(tmp_path):
     assert [row["n_train"] + row["n_test"] for row in other.history] == [120] * 3
     write_json(tmp_path / "iris.json", {"available": False})
     assert jobs.fit("tables", "iris", "lda", setup | {"model": "lda"}, path, 1).history == []
+
+
+def test_an_optional_package_that_is_missing_is_one_line_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    write_json(tmp_path / "iris.json", {"available": True})
+    job = {"model": "xgboost_search", "n_folds": 3, "max_rows": 120}
+    found = Histories()
+    found.attempt(
+        {"method": "xgboost_search"},
+        lambda: jobs.fit("test", "iris", "xgboost_search", job, str(tmp_path / "iris.json"), 0),
+    )
+    (row,) = found.history
+    assert row["error"] == "ModuleNotFoundError: xgboost is not installed: pip install -e '.[comparison]'"
+
+
+def test_the_gaussian_process_learns_its_length_scale_and_refuses_many_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 30))
+    y = np.sign(X[:, 0])
+    model = make("gaussian_process").fit(X[:100], y[:100])
+    assert model.score(X[100:], y[100:]) > 0.7
+    assert model[-1].kernel_.k2.length_scale != pytest.approx(np.sqrt(30))
+    with pytest.raises(ValueError, match="more than 1000 training samples"):
+        make("gaussian_process").fit(np.zeros((1001, 2)), np.arange(1001) % 2)
 
 
 # Results
@@ -211,3 +270,10 @@ def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings,
     assert {method for _, method in after.keys() - before.keys()} == {"naive_bayes"}
     assert {job: after[job] for job in before} == before
     assert settings.titles()["naive_bayes"] == "naive Bayes"
+
+
+def test_a_later_baseline_is_not_run_on_the_development_tables(settings):
+    assert "xgboost_search" in settings.methods("test")
+    assert "xgboost_search" in settings.methods("categories")
+    assert "xgboost_search" not in settings.methods("tables")
+    assert settings.methods("test").keys() - settings.methods("categories").keys() == {"mlp_search"}

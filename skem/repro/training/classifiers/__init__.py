@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from skem.estimators._options import DISCRIMINATIVE, SHARED_KERNEL, nested
 from skem.metrics import expected_calibration_error, scores
 
+TABLES = ("tables", "test", "categories")
+"""Parts of the comparison on tables; the first are the development tables."""
+
 
 @dataclass(frozen=True)
 class Classifier:
@@ -36,6 +39,7 @@ class Classifier:
     trees: Sequence[int] = ()  # numbers of leading trees that a fitted forest is reported for
     # Parameters in the comparison on tables, which leaves out an entry without them. Its jobs have them as params.
     comparison: Mapping[str, Any] | None = field(default=None, repr=False)
+    tables: Sequence[str] = field(default=TABLES, repr=False)  # parts of the comparison
 
     def load(self) -> Any:
         """Import the class of the estimator."""
