@@ -24,7 +24,7 @@ from skem.repro import files, finished_run, papers
 from skem.repro.code_hash import code_of, code_of_classifiers
 from skem.repro.config import documents, models, targets
 from skem.repro.study import load_study
-from skem.repro.training import feature_store
+from skem.repro.training import classifiers, feature_store
 
 STARTED = time.time()
 OVERLAYS = [

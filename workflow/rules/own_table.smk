@@ -10,6 +10,7 @@ if STUDY.config.table and workflow.is_main_process:
     from skem.repro.comparison import own_table
 
     try:
+        own_table.raise_if_of_the_future(OWN)
         own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
@@ -21,6 +22,11 @@ def own_file(wildcards):
     if not STUDY.config.table:
         raise WorkflowError("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
     return OWN
+
+
+# Packages of the comparison are optional; with one more, the table is compared again.
+OWN_JOBS = {name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")}
+OWN_ABSENT = [name for name, job in OWN_JOBS.items() if not classifiers.find(job["model"]).is_installed]
 
 
 rule compare:
@@ -39,12 +45,13 @@ rule compare:
         table=OWN,
         label=STUDY.config.label,
         drop=OWN_DROP,
-        jobs={name: COMPARISON.job("test", OWN, name) for name in COMPARISON.methods("test")},
+        jobs={name: job for name, job in OWN_JOBS.items() if name not in OWN_ABSENT},
+        absent=OWN_ABSENT,
         names=COMPARISON.titles(),
         seed=SEED,
         columns=STUDY.config.figure_columns,
         code=code("own_table"),
-        classifiers=code_of_classifiers(COMPARISON.methods("test")),
+        classifiers=code_of_classifiers(COMPARISON.methods("tables")),
     message:
         "comparing classifiers on {params.table}"
     script:

@@ -15,6 +15,9 @@ with plain_errors(snakemake.log), style(snakemake.params.columns):
     table = own_table.read(params.table, params.label, job["n_folds"], params.drop)
     predictions = own_table.compare(table, params.jobs, params.seed)
     summary = own_table.summary(predictions)
+    if params.absent:
+        titles = ", ".join(params.names[name] for name in params.absent)
+        table.remarks.append(f"Not installed, and left out: {titles} (`pip install -e '.[comparison]'`).")
     about = environment.describe()
     notes = own_table.notes(table, job["max_rows"])
     notes += f"\n\nMeasured on {about['machine']['processor']}, with {environment.versions(about)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -62,6 +63,14 @@ class OwnTable:
             sparse_output=False,
         )
         return ColumnTransformer([("categories", one_hot, self.categorical)], remainder="passthrough")
+
+
+def raise_if_of_the_future(path: str) -> None:
+    """Refuse a file that is dated after now: results would be older than it, and Snakemake deletes such results."""
+    if Path(path).is_file() and (ahead := Path(path).stat().st_mtime - time.time()) > 1:
+        raise ValueError(
+            f"the file is dated {ahead / 3600:.1f} hours ahead of this machine's clock; touch {path!r}, or set the clock"
+        )
 
 
 def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] = ()) -> OwnTable:

@@ -1,5 +1,8 @@
 """A table of the user's own, compared."""
 
+import os
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,6 +101,13 @@ def test_a_table_as_people_have_them_is_compared(clinic):
     found = own_table.summary(own_table.compare(table, jobs, root=1)).set_index("method")
     assert found["error"].isna().all()
     assert found["accuracy"].min() > 75
+
+
+def test_a_file_of_the_future_is_refused(clinic):
+    own_table.raise_if_of_the_future(clinic[0])
+    os.utime(clinic[0], (0, time.time() + 3 * 3600))
+    with pytest.raises(ValueError, match=r"dated 3\.0 hours ahead of this machine's clock"):
+        own_table.raise_if_of_the_future(clinic[0])
 
 
 def test_misprinted_numbers_are_faults_of_all_columns_at_once(tmp_path):

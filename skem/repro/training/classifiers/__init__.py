@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -44,6 +45,12 @@ class Classifier:
     def load(self) -> Any:
         """Import the class of the estimator."""
         return pkgutil.resolve_name(self.estimator)
+
+    @property
+    def is_installed(self) -> bool:
+        """True if the package of the estimator, or of the one that a search varies, is there."""
+        estimator = self.params.get("estimator", self.estimator)
+        return find_spec(re.split("[.:]", estimator)[0]) is not None
 
     def build(self, **params: Any) -> Any:
         """The estimator with these parameters; names of rarely needed ones go into its ``options``."""
