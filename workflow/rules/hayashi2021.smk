@@ -12,7 +12,7 @@ add_results(
     tables={"": "hayashi"},
     figures={"hayashi_components": [HAYASHI_VALUES["components_raw"]]}
     | {f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)},
-    function="table1",
+    script="hayashi_results",
     inputs={name: HAYASHI_VALUES[name] for name in ("errors", "components", "components_raw")},
     jobs={
         "errors": [
@@ -39,7 +39,7 @@ add_results(
             method=("softmax", "sdgm"),
         )
     },
-    function="table2",
+    script="hayashi_results",
     inputs={name: HAYASHI_IMAGE_VALUES[name] for name in ("images", "images_choice")},
     jobs={
         "images": expand(
@@ -67,7 +67,7 @@ rule hayashi_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        **calls("paper_job", "hayashi2021.errors:errors"),
+        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "dataset": wildcards.dataset,
             "entry": HAYASHI.data_sets[wildcards.dataset],
@@ -82,7 +82,7 @@ rule hayashi_errors:
             "seed": SEED,
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_errors.py"
 
 
 rule hayashi_components:
@@ -96,7 +96,7 @@ rule hayashi_components:
         run=r"\d+",
     priority: 100
     params:
-        **calls("paper_job", "hayashi2021.errors:components"),
+        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "synthetic": HAYASHI.synthetic,
             "model": HAYASHI.model | ({} if wildcards.scale == "components" else {"standardize": False}),
@@ -104,7 +104,7 @@ rule hayashi_components:
             "seed": SEED,
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_errors.py"
 
 
 rule hayashi_boundaries:
@@ -116,7 +116,7 @@ rule hayashi_boundaries:
         "results/logs/hayashi2021/boundaries.log",
     priority: 100
     params:
-        **calls("paper_job", "hayashi2021.boundaries:panels"),
+        code=code("hayashi_boundaries"),
         arguments={
             "setup": HAYASHI.boundaries,
             "model": HAYASHI.model,
@@ -124,7 +124,7 @@ rule hayashi_boundaries:
             "seed": SEED,
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_boundaries.py"
 
 
 rule hayashi_images_choice:
@@ -138,14 +138,14 @@ rule hayashi_images_choice:
     wildcard_constraints:
         dataset="|".join(HAYASHI_COLUMNS),
     params:
-        **calls("paper_job", "hayashi2021.images:choices"),
+        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "images": {key: HAYASHI.images[key] for key in ("data_sets", "network", "choice")},
             "seed": SEED,
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_images.py"
 
 
 rule hayashi_images_train:
@@ -167,7 +167,7 @@ rule hayashi_images_train:
         method="|".join(NETWORKS),
         run=r"\d+",
     params:
-        **calls("paper_job", "hayashi2021.images:errors"),
+        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "method": wildcards.method,
@@ -179,4 +179,4 @@ rule hayashi_images_train:
             "seed": SEED,
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_images.py"

@@ -1,13 +1,12 @@
 # The rules of a paper whose jobs call functions of skem.repro.papers add to PAPER_RESULTS, by target:
-#   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of the
-#   function that makes them, in the paper's module tables), and figures (with the files they are drawn from).
+#   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of its
+#   script), figures (with the files they are drawn from), and the script that makes values and tables.
 PAPER_RESULTS = {}
 
 
-def calls(script, function):
-    """Parameters of a rule whose script calls a function of a paper, "paper.module:name": its name, and hashes of the code."""
-    path = f"skem/repro/papers/{function.partition(':')[0].replace('.', '/')}.py"
-    return {"function": function, "code": [code(script), code_of(path)]}
+def runs(script):
+    """Parameters of a rule whose script has no fixed name: the name, and a hash of its code."""
+    return {"script": script, "code": code(script)}
 
 
 def values_of(paper, names):
@@ -24,4 +23,4 @@ def add_results(target, paper, values, tables, figures, **how):
     results += expand("results/figures/{name}.{suffix}", name=figures, suffix=KINDS)
     REFERENCE_TOO.extend([*results, *values.values()])
     about = {"paper": paper, "values": values, "tables": tables, "results": results}
-    PAPER_RESULTS[target] = {"function": "tables"} | about | how
+    PAPER_RESULTS[target] = about | how

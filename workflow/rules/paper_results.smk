@@ -13,10 +13,10 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_values.log",
         localrule: True
         params:
-            **calls("paper_results", f"{paper}.tables:values"),
+            **runs(how["script"]),
             settings=STUDY.papers[paper],
         script:
-            "../scripts/paper_results.py"
+            "../scripts/{params.script}.py"
 
     rule:
         name:
@@ -37,10 +37,10 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_tables.log",
         localrule: True
         params:
-            **calls("paper_results", f"{paper}.tables:{how['function']}"),
+            **runs(how["script"]),
             settings=STUDY.papers[paper],
         script:
-            "../scripts/paper_results.py"
+            "../scripts/{params.script}.py"
 
     rule:
         name:

@@ -39,6 +39,7 @@ add_results(
     values=SANDERSON_VALUES,
     tables={"": "sanderson", "timing_": "sanderson_timing"},
     figures={"sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"]},
+    script="sanderson_results",
     inputs={name: SANDERSON_VALUES[name] for name in ("fits", "heldout", "timing")},
     jobs={
         kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)
@@ -90,12 +91,10 @@ for kind, (_, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **calls(
-                "paper_job", f"sanderson2017.{'fits' if kind in ('fits', 'heldout') else 'advice'}:{kind}"
-            ),
+            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout') else 'advice'}"),
             arguments=sanderson_arguments(further),
         script:
-            "../scripts/paper_job.py"
+            "../scripts/{params.script}.py"
 
 
 rule sanderson_times:
@@ -113,8 +112,7 @@ rule sanderson_times:
     resources:
         slurm_extra="--exclusive",
     params:
-        **calls("paper_job", "sanderson2017.times:table1"),
-        timed=True,
+        code=code("sanderson_times"),
         arguments=lambda wildcards: sanderson_samples(
             wildcards.dataset, SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows
         )
@@ -124,7 +122,7 @@ rule sanderson_times:
             "rounds": SANDERSON_SIZE.more_rounds.get(wildcards.dataset, SANDERSON_SIZE.rounds),
         },
     script:
-        "../scripts/paper_job.py"
+        "../scripts/sanderson_times.py"
 
 
 use rule sanderson_times as sanderson_figure2 with:
@@ -136,8 +134,7 @@ use rule sanderson_times as sanderson_figure2 with:
     log:
         "results/logs/sanderson2017/times/figure2.log",
     params:
-        **calls("paper_job", "sanderson2017.times:figure2"),
-        timed=True,
+        code=code("sanderson_times"),
         arguments={
             "setup": SANDERSON.figure2,
             "n_rows": SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),

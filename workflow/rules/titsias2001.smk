@@ -15,6 +15,7 @@ add_results(
     values=values_of("titsias2001", ("values", "spreads", "timing", "examples")),
     tables={"": "titsias"},
     figures={"titsias_figures3to5": ["results/titsias2001/panels.csv"]},
+    script="titsias_results",
     inputs={"errors": TITSIAS_JOBS["errors"]},
     jobs=TITSIAS_JOBS,
 )
@@ -43,10 +44,10 @@ rule titsias_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        **calls("paper_job", "titsias2001.errors:errors"),
+        code=code("titsias_errors"),
         arguments=lambda wildcards: titsias_errors(wildcards.table, int(wildcards.m)),
     script:
-        "../scripts/paper_job.py"
+        "../scripts/titsias_errors.py"
 
 
 rule titsias_examples:
@@ -56,7 +57,7 @@ rule titsias_examples:
     log:
         "results/logs/titsias2001/examples.log",
     params:
-        **calls("paper_job", "titsias2001.examples:examples"),
+        code=code("titsias_examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
     script:
-        "../scripts/paper_job.py"
+        "../scripts/titsias_examples.py"

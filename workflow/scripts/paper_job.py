@@ -1,5 +1,0 @@
-"""Call a function of a paper, and write the tables that it returns."""
-
-from skem.repro.papers import jobs
-
-jobs.run(snakemake)
