@@ -344,20 +344,13 @@ class Spherical(Diagonal):
     def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
         if covariances.ndim == 2:
             return super().gaussians(means, covariances)
-        means, variances, ones = (
-            np.ascontiguousarray(means),
-            np.ascontiguousarray(covariances),
-            np.ones(len(means)),
-        )
-        U, shifts, (log_scales, traces, sensitivities) = (
-            np.empty(means.shape),
-            np.empty(means.shape),
-            np.empty((3, len(means))),
-        )
+        means, variances = np.ascontiguousarray(means), np.ascontiguousarray(covariances)
+        U, shifts = np.empty((2, *means.shape))
+        log_scales, traces, sensitivities = np.empty((3, len(means)))
         out = U, shifts, log_scales, traces, sensitivities
         if not compiled.matrices().whiten_spherical(means, variances, out):
             raise np.linalg.LinAlgError("a variance is not positive")
-        return Gaussians(means, *out, ones)
+        return Gaussians(means, *out, np.ones(len(means)))
 
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         return K, 1

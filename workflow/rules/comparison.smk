@@ -1,6 +1,4 @@
 # Comparison with other classifiers. Not part of a default run: snakemake comparison --cores 2
-from importlib.util import find_spec
-
 from skem.repro.code_hash import code_of_classifiers
 
 COMPARISON = STUDY.comparison
@@ -74,11 +72,7 @@ rule comparison_fit:
         seed=SEED,
         code=code("comparison_fit"),
         # An optional package that is installed later counts.
-        optional=lambda wildcards: (
-            find_spec(package) is not None
-            if (package := wildcards.method.split("_")[0]) in ("catboost", "lightgbm", "xgboost")
-            else None
-        ),
+        installed=lambda wildcards: classifiers.find(COMPARISON.job(*wildcards)["model"]).is_installed,
         classifiers=lambda wildcards: code_of_classifiers([COMPARISON.job(*wildcards)["model"]]),
     script:
         "../scripts/comparison_fit.py"
