@@ -1,4 +1,4 @@
-"""Initialisation with more components than a fitted model has, and nearly the same density."""
+"""Initialisation with more or fewer components than a fitted model has, and nearly the same density."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
         if covariance_type != "tied":
             covariances = np.concatenate([covariances, covariances[k : k + 1]])
     return Mixture(weights, means, covariances)
+
+
+def without_lightest(mixture: Mixture, covariance_type: str) -> Mixture:
+    """The mixture without the component of least weight; the weights of the others sum to one."""
+    kept = np.delete(np.arange(len(mixture.weights)), mixture.weights.mean(axis=1).argmin())
+    weights, covariances = mixture.weights[kept], mixture.covariances
+    if covariance_type != "tied":
+        covariances = covariances[kept]
+    return Mixture(weights / weights.sum(axis=0), mixture.means[kept], covariances)
 
 
 def double_components(mixture: Mixture, covariance_type: str) -> Mixture:

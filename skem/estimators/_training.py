@@ -194,7 +194,7 @@ class Selection:
 
 def exceeds(objective: float, best: float) -> bool:
     """True if an objective is larger by more than rounding, which must not choose between two fits of one maximum."""
-    return objective > best + 1e-9 * (1 + abs(best))
+    return objective - best > 1e-9 * (1 + abs(objective))  # the best may be -inf
 
 
 class ConvergenceMixin:
@@ -240,6 +240,15 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
     def _max_iterations(self) -> int:
         return self._n_init() * self.max_iter
 
+    def _starts(self, training: Training) -> Iterator[list[Mixture]]:
+        """Yield initialisations; between two of them, this estimator has the fit from the first."""
+        for random_state in training.random_states:
+            yield self._initial(training, random_state)
+
+    def _value(self, training: Training, iteration: Iteration) -> float:
+        """The fit with the largest value is kept."""
+        return iteration.objective[-1]
+
     def _features(self, X: Any, keep: bool = False) -> Rows:
         """Checked samples in the engine's units; ``keep`` if they are read many times."""
         check_is_fitted(self)
@@ -265,9 +274,12 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
         best_value, best, stop, selection = -np.inf, None, False, None
         held_out, model = training.held_out, training.model
         with Workers(self.n_jobs) as workers:
-            for number, random_state in enumerate(training.random_states, 1):
+            starts = enumerate(self._starts(training), 1)
+            while True:
                 with single_threaded():
-                    start = self._initial(training, random_state)
+                    number, start = next(starts, (0, None))
+                if start is None:
+                    break
                 if held_out is not None and model.early_stopping:
                     names, patience = ("_fitted", "best_iter_"), model._option("n_iter_no_change")
                     selection = Selection(self, partial(held_out.accuracy, self), names, patience)
@@ -291,7 +303,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                             f"objective {iteration.objective[-1]:.6f} nats per sample"
                         )
                     stop = bool((yield self)) or task.stop
-                value = iteration.objective[-1]
+                value = self._value(training, iteration)
                 if held_out is not None and selection is not None:
                     selection.restore_best()
                     value = -held_out.log_loss(self)

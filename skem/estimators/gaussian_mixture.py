@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, BinaryIO, ClassVar, Self
@@ -45,13 +45,26 @@ from skem.estimators._checking import (
     numbers,
     total_weight,
 )
-from skem.estimators._fitted import FittedMixture, possible
+from skem.estimators._fitted import FittedMixture, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
+from skem.estimators._splitting import without_lightest
 from skem.estimators._training import Iteration, MixtureEstimator, Training, parameter, refuse_changes
 from skem.estimators._units import METRICS, common_scale
+
+
+def admissible(covariance_type: str, expected: np.ndarray, n_features: int) -> bool:
+    """True if the covariances rest on as many samples as they need, so that the maximum is not spurious.
+
+    ``expected`` are the samples of each component, (K,). A single component is always admissible.
+    """
+    K = len(expected)
+    if K == 1 or covariance_type == "tied":
+        return K == 1 or bool(expected.sum() > K + n_features - 0.01)
+    needed = n_features + 1 if covariance_type == "full" else 2
+    return bool((expected > needed - 0.01).all())
 
 
 class GaussianMixture(DensityMixin, MixtureEstimator):
@@ -112,6 +125,11 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Minimum variance of a component in any direction, relative to the mean variance of the features (1 with
         ``standardize``). It has no effect if ``reg_covar`` is larger. With neither, a component may collapse onto a sample.
         The objective may decrease in the first iteration if an initial component is narrower.
+    prune : bool, default=False
+        Choose the number of components, up to ``n_components``. When EM has ended, the component of least weight is removed and EM
+        goes on without it, until one is left (Figueiredo and Jain 2002). The mixture with the lowest BIC is kept, among those
+        whose components have as many expected samples as their covariances need: the number of features plus one for "full",
+        two for "diag" and "spherical".
     warm_start : bool, default=False
         Continue from the parameters of the last fit. ``tol`` counts from their objective, so that a loop of short fits ends.
     verbose : bool, default=False
@@ -148,6 +166,8 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     n_samples_seen_ : int
         Number of samples of positive weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the
         parameters then count as one batch.
+    n_components_ : int
+        Number of components, fewer than ``n_components`` if ``prune`` removed some.
     n_parameters_ : int
         Number of free parameters in weights, means and covariances.
     n_features_in_, feature_names_in_ : int, ndarray of str
@@ -181,6 +201,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         "standardize": ["boolean", StrOptions({"robust"})],
         "reg_covar": [numbers(0, LARGEST_VARIANCE)],
         "variance_floor": [numbers(0, 1)],
+        "prune": ["boolean"],
         "warm_start": ["boolean"],
         "verbose": ["boolean"],
         "n_jobs": [integers(), None],
@@ -201,6 +222,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         standardize: bool | str = False,
         reg_covar: float = 1e-6,
         variance_floor: float = 0.0,
+        prune: bool = False,
         warm_start: bool = False,
         verbose: bool = False,
         n_jobs: int | None = None,
@@ -217,6 +239,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         self.standardize = standardize
         self.reg_covar = reg_covar
         self.variance_floor = variance_floor
+        self.prune = prune
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -294,6 +317,23 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             return training.to_engine(training.given)
         return [initial_mixture(self, training, random_state)]
 
+    def _starts(self, training: Training) -> Iterator[list[Mixture]]:
+        for start in super()._starts(training):
+            yield start
+            while self.prune and self.n_components_ > 1:
+                yield [without_lightest(mixture, self.covariance_type) for mixture in self._fitted.internal()]
+
+    def _value(self, training: Training, iteration: Iteration) -> float:
+        if not self.prune:
+            return super()._value(training, iteration)
+        n, mixture = training.parts.total_weight, iteration.mixtures[0]
+        if not admissible(self.covariance_type, n * mixture.weights[:, 0], mixture.means.shape[1]):
+            return -np.inf
+        return iteration.log_likelihood[-1] - 0.5 * self.n_parameters_ * np.log(n) / n
+
+    def _max_iterations(self) -> int:
+        return super()._max_iterations() * (self.n_components if self.prune else 1)
+
     def _store(self, training: Training, iteration: Iteration) -> None:
         super()._store(training, iteration)
         self.lower_bound_ = iteration.objective[-1] if iteration.objective else -np.inf
@@ -302,7 +342,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         """Raise ValueError if the last fit cannot be continued."""
         K, m = self._fitted.mixtures[0].means.shape
         changes = {
-            "n_components": (self.n_components, K),
+            "n_components": (self.n_components, max(K, self.n_components) if self.prune else K),
             "the number of features": (n_features, m),
             "covariance_type": (self.covariance_type, self._fitted.covariance_type.name),
         }
@@ -331,6 +371,8 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             measure the fit to new samples. ``n_iter_`` is the number of batches.
         """
         self._validate_params()
+        if self.prune:
+            raise ValueError("partial_fit: prune needs all samples at once: use fit, or set prune=False")
         with all_or_nothing(self), single_threaded():
             first = not hasattr(self, "_fitted")
             checked = check_features(self, X, reset=first)
@@ -543,6 +585,11 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         covariances = self._fitted.mixtures[0].covariances
         matrices = not self._fitted.covariance_type.diagonal
         return on_device_of_fit(self, np.linalg.inv(covariances) if matrices else 1.0 / covariances)
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components K."""
+        return len(require_fitted(self, "n_components_").mixtures[0].weights)
 
     @property
     def n_parameters_(self) -> int:

@@ -20,7 +20,7 @@ from skem.estimators._search import Search, candidates, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._splitting import split_components
 from skem.estimators._training import exceeds, seeds, warn_unless_converged
-from skem.estimators.gaussian_mixture import GaussianMixture
+from skem.estimators.gaussian_mixture import GaussianMixture, admissible
 
 TYPES = ("full", "tied", "diag", "spherical")
 
@@ -129,6 +129,10 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
             data = data.take(used)
         original = self._base()
         refuse_init_arrays(original)
+        if original.prune:
+            raise ValueError(
+                "estimator: prune must be False, got True: the search varies the number of components"
+            )
         estimator = clone(original).set_params(n_jobs=None, warm_start=False)
         if self.criterion == "held_out":
             train, test = self._split(data, min(sizes), original.random_state)
@@ -220,15 +224,6 @@ def _best_fit(model: GaussianMixture, smaller: GaussianMixture | None, data: Dat
     return other if exceeds(other.lower_bound_, model.lower_bound_) else model
 
 
-def _admissible(model: GaussianMixture, distinct: np.ndarray) -> bool:
-    """True if each covariance rests on as many distinct samples as it needs, so that the maximum is not spurious."""
-    K, (n, m) = model.n_components, distinct.shape
-    if K == 1 or model.covariance_type == "tied":
-        return K == 1 or n >= K + m
-    needed = m + 1 if model.covariance_type == "full" else 2
-    return bool((model.predict_proba(distinct).sum(axis=0) > needed - 0.01).all())
-
-
 def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: bool) -> dict[str, Any]:
     """Results of a mixture, on the samples it was fitted to or on held-out samples; NaN if it was not fitted."""
     entry: dict[str, Any] = {
@@ -241,7 +236,9 @@ def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: b
     if not hasattr(model, "lower_bound_"):
         return entry
     entry["n_parameters"], entry["objective"] = model.n_parameters_, model.lower_bound_
-    entry["converged"], entry["admissible"] = model._converged, _admissible(model, distinct)
+    entry["converged"] = model._converged
+    expected = model.predict_proba(distinct).sum(axis=0)
+    entry["admissible"] = admissible(model.covariance_type, expected, distinct.shape[1])
     if held_out:
         entry["held_out"] = data.score(GaussianMixture.score, model)
     else:
