@@ -17,8 +17,10 @@ from skem.repro.config import targets
 HIDDEN = (LogEvent.PROGRESS, LogEvent.JOB_FINISHED)
 """Events whose content the line of the next job has."""
 
-SECONDS = Counter(train=25, baseline=40, features=8, time_iterations=20)
-"""CPU seconds of a job of the default run, about, and two of any other rule. Only their ratios count: the estimate is scaled by the time so far."""
+SECONDS = Counter(
+    train=25, baseline=40, features=8, time_iterations=20, comparison_features=20, comparison_fit=100
+)
+"""CPU seconds of a job, about, and two of any other rule. Only their ratios count: the estimate is scaled by the time so far."""
 
 
 class LogHandler(LogHandlerBase):

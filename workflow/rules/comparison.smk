@@ -11,6 +11,7 @@ COMPARISON_PARTS = {
     "outliers": (["outliers"], []),
     "left_out": (["left_out"], []),
 }
+COMPARISON_JOBS = {part: COMPARISON.jobs(part) for part in COMPARISON_PARTS}
 COMPARISON_VALUES, COMPARISON_RESULTS = {}, {}
 for part, (pages, others) in COMPARISON_PARTS.items():
     names = [part] if part == "outliers" else [part, f"{part}_timing"]
@@ -48,32 +49,52 @@ rule comparison_features:
         "../scripts/comparison_features.py"
 
 
+def comparison_jobs(wildcards):
+    """Parameters of a method, by data set."""
+    return COMPARISON_JOBS[wildcards.part][wildcards.method]
+
+
+def comparison_models(wildcards):
+    """Entries of the registry that a job fits."""
+    return {job["model"] for job in comparison_jobs(wildcards).values()}
+
+
 rule comparison_fit:
-    """On one core; seconds are the processor's own, so others may run beside it."""
+    """Fit a method on all data sets of a part; the longest job takes 18 minutes, and begins again if it is stopped.
+
+    It uses one core; seconds are the processor's own, so others may run beside it.
+    """
     input:
-        lambda wildcards: (
-            f"results/data/{wildcards.dataset}.json"
-            if wildcards.part not in ("images", "outliers")
-            else f"results/comparison/features/{wildcards.part}/{wildcards.dataset}.npz"
-        ),
+        lambda wildcards: [
+            (
+                f"results/comparison/features/{wildcards.part}/{dataset}.npz"
+                if wildcards.part in ("images", "outliers")
+                else f"results/data/{dataset}.json"
+            )
+            for dataset in comparison_jobs(wildcards)
+        ],
     output:
-        scores="results/comparison/{part}/{dataset}/{method}.csv",
-        seconds="results/comparison/{part}/{dataset}/{method}.seconds.csv",
-        predictions="results/comparison/{part}/{dataset}/{method}.npz",
+        scores="results/comparison/{part}/{method}.csv",
+        seconds="results/comparison/{part}/{method}.seconds.csv",
+        predictions="results/comparison/{part}/{method}.npz",
     log:
-        "results/logs/comparison/{part}/{dataset}/{method}.log",
+        "results/logs/comparison/{part}/{method}.log",
     wildcard_constraints:
         part="|".join(COMPARISON_PARTS),
-        dataset="[a-z0-9_]+",
+        method="[a-z0-9_]+",
+    # The longest first.
+    priority: lambda wildcards: wildcards.part == "images" or wildcards.method.endswith(("_search", "_cv"))
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:
-        job=lambda wildcards: COMPARISON.job(*wildcards),
+        jobs=comparison_jobs,
         seed=SEED,
         code=code("comparison_fit"),
         # An optional package that is installed later counts.
-        installed=lambda wildcards: classifiers.find(COMPARISON.job(*wildcards)["model"]).is_installed,
-        classifiers=lambda wildcards: code_of_classifiers([COMPARISON.job(*wildcards)["model"]]),
+        installed=lambda wildcards: all(
+            classifiers.find(name).is_installed for name in comparison_models(wildcards)
+        ),
+        classifiers=lambda wildcards: code_of_classifiers(comparison_models(wildcards)),
     script:
         "../scripts/comparison_fit.py"
 
@@ -84,11 +105,12 @@ for part in COMPARISON_PARTS:
         name:
             f"comparison_results_{part}"
         input:
-            [
-                f"results/comparison/{part}/{dataset}/{method}.{suffix}"
-                for dataset, method in COMPARISON.jobs(part)
-                for suffix in ("csv", "seconds.csv", "npz")
-            ],
+            expand(
+                "results/comparison/{part}/{method}.{suffix}",
+                part=part,
+                method=COMPARISON_JOBS[part],
+                suffix=("csv", "seconds.csv", "npz"),
+            ),
         output:
             COMPARISON_RESULTS[part],
             **COMPARISON_VALUES[part],

@@ -25,7 +25,7 @@ def own_file(wildcards):
 
 
 # Packages of the comparison are optional; with one more, the table is compared again.
-OWN_JOBS = {name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")}
+OWN_JOBS = COMPARISON.parameters("tables")
 OWN_ABSENT = [name for name, job in OWN_JOBS.items() if not classifiers.find(job["model"]).is_installed]
 
 
@@ -51,7 +51,7 @@ rule compare:
         seed=SEED,
         columns=STUDY.config.figure_columns,
         code=code("own_table"),
-        classifiers=code_of_classifiers(COMPARISON.methods("tables")),
+        classifiers=code_of_classifiers(OWN_JOBS),
     message:
         "comparing classifiers on {params.table}"
     script:

@@ -182,18 +182,20 @@ class Comparison(Strict):
             if entry.comparison is not None and part in entry.tables
         }
 
-    def jobs(self, part: Part) -> list[tuple[str, str]]:
-        """Data sets and methods of a part, one pair per job."""
-        return [
-            (dataset, method) for dataset in self.data_sets(part) for method in self.methods(part, dataset)
-        ]
-
-    def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
-        """Return the parameters of a job besides its features."""
+    def parameters(self, part: Part, dataset: str = "") -> dict[str, dict[str, Any]]:
+        """Return the parameters of each method on a data set, besides its features; those of tables concern all data sets."""
         section = self.section(part)
         entry = section["data_sets"][dataset] if part == "images" else {}
         shared = {key: place[key] for place in (section, entry) for key in SHARED if key in place}
-        return shared | self.methods(part, dataset)[method]
+        return {name: shared | method for name, method in self.methods(part, dataset).items()}
+
+    def jobs(self, part: Part) -> dict[str, dict[str, Any]]:
+        """Jobs of a part: of each method its `parameters` by data set."""
+        found: dict[str, dict[str, Any]] = {}
+        for dataset in self.data_sets(part):
+            for method, params in self.parameters(part, dataset).items():
+                found.setdefault(method, {})[dataset] = params
+        return found
 
     def features(self, part: Part, dataset: str) -> dict[str, Any]:
         """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""

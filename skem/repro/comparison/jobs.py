@@ -1,8 +1,9 @@
-"""Jobs of the comparison, each of one method on one data set: runs on images, folds of a table, outliers, or classes left out."""
+"""Jobs of the comparison, each of one method: runs on images, folds of a table, outliers, or classes left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from skem import datasets
 from skem.repro.comparison.configuration import Part
 from skem.repro.comparison.measurement import SEED, Case, Samples, measure
-from skem.repro.comparison.tables import cross_validate, drawn_rows
+from skem.repro.comparison.tables import drawn_rows, in_folds
 from skem.repro.files import read_arrays, read_json
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.classifiers import make
@@ -20,26 +21,42 @@ from skem.repro.training.histories import Histories
 from skem.repro.training.splits import Arrays, seed
 
 
-def fit(part: Part, dataset: str, method: str, job: Mapping[str, Any], path: str, root: int) -> Histories:
-    """Measure a method on a data set; nothing if that is unavailable.
+def run(part: Part, method: str, jobs: Mapping[str, Any], paths: Sequence[str], root: int) -> Histories:
+    """Measure a method on several data sets; one on which it fails has a row with the error.
 
-    ``job`` is as of `configuration.Comparison.job`. ``path`` has the features of images, without arrays if they are unavailable,
+    ``jobs`` are as of `configuration.Comparison.jobs`, and ``paths`` as of `fit`. The names of predictions begin with the data set.
+    """
+    found = Histories()
+    for (dataset, job), path in zip(jobs.items(), paths, strict=True):
+        keys = {"dataset": dataset, "method": method}
+        found.attempt(keys, partial(fit, part, keys, job, path, root))
+    return found
+
+
+def fit(part: Part, keys: Mapping[str, str], job: Mapping[str, Any], path: str, root: int) -> Histories:
+    """Measure the method of ``keys`` on their data set; nothing if that is unavailable.
+
+    ``job`` is as of `configuration.Comparison.parameters`. ``path`` has the features of images, without arrays if they are unavailable,
     or the record of a table.
     """
-    keys = {"dataset": dataset, "method": method}
+    found = measure(keys, cases(part, keys["dataset"], job, path, root), job.get("scores", ()))
+    predictions = {f"{keys['dataset']}-{name}": array for name, array in found.predictions.items()}
+    return Histories(found.history, found.seconds, predictions)
+
+
+def cases(part: Part, dataset: str, job: Mapping[str, Any], path: str, root: int) -> Iterator[Case]:
+    """Fits of a method on a data set, with the arguments of `fit`."""
     if part in ("images", "outliers"):
-        arrays = read_arrays(path)
-        cases = on_images(dataset, job, arrays, root) if arrays else iter(())
-    elif not read_json(path)["available"]:
-        cases = iter(())
-    else:
+        if arrays := read_arrays(path):
+            yield from on_images(dataset, job, arrays, root)
+    elif read_json(path)["available"]:
         data = datasets.load(dataset)
         rows = drawn_rows(dataset, data.target, job["max_rows"], root)
         samples = data.data[rows].astype(np.float64), data.target[rows]
-        if part != "left_out":
-            return cross_validate(keys, job, samples, root)
-        cases = without_classes(dataset, job, samples, data.target_names, root)
-    return measure(keys, cases, job.get("scores", ()))
+        if part == "left_out":
+            yield from without_classes(dataset, job, samples, data.target_names, root)
+        else:
+            yield from in_folds(dataset, job, samples, root)
 
 
 def on_images(dataset: str, job: Mapping[str, Any], arrays: Arrays, root: int) -> Iterator[Case]:

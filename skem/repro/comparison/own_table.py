@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skem.datasets import _tables
 from skem.repro import protocols
 from skem.repro.comparison import tables
+from skem.repro.comparison.measurement import measure
 from skem.repro.comparison.pages import failures
 from skem.repro.config.validation import suggestion
 from skem.repro.render.format import document, interval
@@ -170,7 +171,7 @@ def _with_folds(
 def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -> pd.DataFrame:
     """Every method on every fold: one row per method and test sample, or one row with the ``error`` of a method that failed.
 
-    Columns: method, fold, line (of the file), label, predicted, log_loss. ``jobs`` are as of `configuration.Comparison.job`.
+    Columns: method, fold, line (of the file), label, predicted, log_loss. ``jobs`` are as of `configuration.Comparison.parameters`.
     """
     classes, codes = np.unique(table.y, return_inverse=True)
 
@@ -179,7 +180,8 @@ def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -
         y, keys = codes[rows], {"dataset": NAME, "method": method}
         job = {**job, "n_folds": table.n_folds}
         samples = table.X[rows], y
-        found = tables.cross_validate(keys, job, samples, root, table.encoder()).predictions
+        cases = tables.in_folds(NAME, job, samples, root, table.encoder())
+        found = measure(keys, cases).predictions
         tested = np.concatenate([test for _, test in tables.folds(NAME, y, table.n_folds, root)])
         columns = {"method": method, "fold": found["fold"], "line": table.lines[rows][tested]}
         columns |= {key: classes[found[key]] for key in ("label", "predicted")}

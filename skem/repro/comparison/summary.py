@@ -14,7 +14,7 @@ from scipy import stats
 from skem.metrics import mcnemar
 from skem.repro import protocols
 from skem.repro.comparison.configuration import Part
-from skem.repro.files import read_arrays, read_table
+from skem.repro.files import concatenated, read_arrays, read_table
 from skem.repro.paired import paired_test
 
 SVM = "svm_rbf_search"
@@ -54,24 +54,23 @@ def beside_svm(
 
 
 def joined(part: Part, paths: Iterable[str]) -> dict[str, pd.DataFrame]:
-    """Measurements and seconds of the jobs of a part, from their files "{part}/{dataset}/{method}"."""
+    """Measurements and seconds of the jobs of a part, from their files "{part}/{method}"."""
     tables: dict[str, list[pd.DataFrame]] = {part: [], f"{part}_timing": []}
-    predictions = {}
+    predictions: dict[tuple[str, str], dict[str, NDArray[Any]]] = {}
     for path in map(Path, paths):
-        if path.suffix == ".npz":
-            if part == "images" and (arrays := read_arrays(path)):
-                predictions[path.parts[-2], path.stem] = arrays
-        elif len(table := read_table(path)):
-            tables[f"{part}_timing" if path.name.endswith(".seconds.csv") else part].append(table)
-    found = {
-        name: pd.concat(several, ignore_index=True) if several else pd.DataFrame()
-        for name, several in tables.items()
-    }
+        if path.suffix != ".npz":
+            tables[f"{part}_timing" if path.name.endswith(".seconds.csv") else part].append(read_table(path))
+        elif part == "images":
+            for key, array in read_arrays(path).items():
+                dataset, name = key.split("-")
+                predictions.setdefault((dataset, path.stem), {})[name] = array
+    found = {name: concatenated(several) for name, several in tables.items()}
     for name, table in found.items():
-        # Data set by data set, fold by fold: means of another order differ in the last digit.
-        if "fold" in table:
-            groups = table.groupby("dataset", sort=False)
-            found[name] = pd.concat([own.sort_values("fold", kind="stable") for _, own in groups])
+        if len(table):
+            # Data set by data set, fold by fold: means of another order differ in the last digit.
+            groups = [own for _, own in table.groupby("dataset", sort=False)]
+            by_fold = [own.sort_values("fold", kind="stable") if "fold" in own else own for own in groups]
+            found[name] = pd.concat(by_fold)
     if part == "images" and len(found["images"]):
         found["images"] = beside_svm(found["images"], predictions)
     return found

@@ -12,10 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from skem.repro.comparison.measurement import SEED, Case, Samples, measure
+from skem.repro.comparison.measurement import SEED, Case, Samples
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.classifiers import make
-from skem.repro.training.histories import Histories
 from skem.repro.training.splits import seed
 
 
@@ -24,23 +23,18 @@ def drawn_rows(dataset: str, y: NDArray[Any], max_rows: int, root: int) -> NDArr
     return stratified_rows(y, max_rows, seed(root, dataset, f"{SEED} rows"))
 
 
-def cross_validate(
-    keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int, encoder: Any = None
-) -> Histories:
-    """Measure a method on stratified folds, which are the same for every method; an ``encoder`` precedes it."""
+def in_folds(
+    dataset: str, job: Mapping[str, Any], samples: Samples, root: int, encoder: Any = None
+) -> Iterator[Case]:
+    """Stratified folds, which are the same for every method; an ``encoder`` precedes it."""
     X, y = samples
-
-    def cases() -> Iterator[Case]:
-        for fold, (train, test) in enumerate(folds(keys["dataset"], y, job["n_folds"], root)):
-            random_state = seed(root, keys["dataset"], fold, SEED)
-            estimator = make(job["model"], random_state=random_state, **job.get("params", {}))
-            if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
-                estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
-            if encoder is not None:
-                estimator = make_pipeline(encoder, estimator)
-            yield Case({"fold": fold}, estimator, (X[train], y[train]), (X[test], y[test]))
-
-    return measure(keys, cases())
+    for fold, (train, test) in enumerate(folds(dataset, y, job["n_folds"], root)):
+        estimator = make(job["model"], random_state=seed(root, dataset, fold, SEED), **job.get("params", {}))
+        if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
+            estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
+        if encoder is not None:
+            estimator = make_pipeline(encoder, estimator)
+        yield Case({"fold": fold}, estimator, (X[train], y[train]), (X[test], y[test]))
 
 
 def folds(

@@ -18,7 +18,6 @@ from skem.repro.drawing import style
 from skem.repro.files import read_table, write_arrays, write_json
 from skem.repro.paired import paired_test
 from skem.repro.training.classifiers import Classifier, comparison, make
-from skem.repro.training.histories import Histories
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/comparison.yaml"
@@ -119,14 +118,17 @@ def test_methods_are_compared_with_the_svm(three_classes, tmp_path, settings):
         "svm_rbf_search": {"model": "svm_rbf_search", "runs": 1},
         "paper": {"model": "pskem", "n_features": 2, "runs": 2},
     }
-    folder, found = tmp_path / "images" / "mnist", {}
+    folder, found = tmp_path / "images", {}
     for name, job in methods.items():
-        found[name] = jobs.fit("images", "mnist", name, job, str(three_classes), 0)
+        found[name] = jobs.run("images", name, {"mnist": job}, [str(three_classes)], 0)
         paths = [str(folder / f"{name}.{suffix}") for suffix in ("csv", "seconds.csv", "npz")]
         found[name].write(*paths)
     values = summary.joined("images", map(str, folder.iterdir()))
     table = summary.of_images(values["images"]).set_index("method")
-    right = {name: one.predictions["predicted"] == one.predictions["label"] for name, one in found.items()}
+    right = {
+        name: one.predictions["mnist-predicted"] == one.predictions["mnist-label"]
+        for name, one in found.items()
+    }
     assert table.loc["paper", "accuracy"] == pytest.approx(100 * right["paper"].mean())
     # All runs count.
     runs, svm = right["paper"].reshape(2, 100), right["svm_rbf_search"]
@@ -144,13 +146,13 @@ def test_a_density_finds_far_samples_and_a_confidence_does_not(three_classes):
     params = {"standardize": True, "reg_covar": 0.1, "n_components": 3}
     job = {"model": "discriminative_pskem", "params": params}
     job["scores"] = ["density", "density_after", "certainty"]
-    found = jobs.fit("outliers", "made", "tuned", job, path, 0).history
+    found = jobs.run("outliers", "tuned", {"made": job}, [path], 0).history
     area = {row["score"]: row["auroc"] for row in found}
     assert area["density"] == 1.0
     assert area["certainty"] < 0.6  # no better than chance
     for method, score in (("isolation_forest", "density"), ("svm_rbf", "margin")):
         job = {"model": method, "scores": [score], "max_rows": 50}
-        (row,) = jobs.fit("outliers", "made", method, job, path, 0).history
+        (row,) = jobs.run("outliers", method, {"made": job}, [path], 0).history
         assert row["n_train"] == 50
 
 
@@ -158,7 +160,7 @@ def test_a_class_that_is_left_out_is_told_from_the_others(tmp_path):
     path = str(tmp_path / "iris.json")
     write_json(path, {"available": True})
     job = {"model": "gaussian", "scores": ["density"], "max_rows": 120, "test_fraction": 0.25}
-    found = jobs.fit("left_out", "iris", "gaussian", job, path, 0)
+    found = jobs.run("left_out", "gaussian", {"iris": job}, [path], 0)
     assert [row["left_out"] for row in found.history] == ["setosa", "versicolor", "virginica"]
     assert {row["n_train"] for row in found.history} == {60}  # two thirds of 90
     setosa, versicolor, _ = (row["auroc"] for row in found.history)
@@ -167,7 +169,7 @@ def test_a_class_that_is_left_out_is_told_from_the_others(tmp_path):
     assert table.loc[0, "auroc"] == pytest.approx(np.mean([row["auroc"] for row in found.history]))
     assert table.loc[0, "n_classes"] == 3
     write_json(path, {"available": False})
-    assert jobs.fit("left_out", "iris", "gaussian", job, path, 0).history == []
+    assert jobs.run("left_out", "gaussian", {"iris": job}, [path], 0).history == []
 
 
 def test_numbers_of_points_cover_nothing(settings, reference):
@@ -193,24 +195,36 @@ def test_every_method_is_tested_on_the_same_folds(tmp_path):
     write_json(tmp_path / "iris.json", {"available": True})
     setup, path = {"n_folds": 3, "max_rows": 120}, str(tmp_path / "iris.json")
     first, other, again = (
-        jobs.fit("tables", "iris", name, setup | {"model": name}, path, 1) for name in ("skem", "lda", "skem")
+        jobs.run("tables", name, {"iris": setup | {"model": name}}, [path], 1)
+        for name in ("skem", "lda", "skem")
     )
     assert first.history == again.history
-    np.testing.assert_array_equal(first.predictions["label"], other.predictions["label"])
+    np.testing.assert_array_equal(first.predictions["iris-label"], other.predictions["iris-label"])
     assert [row["n_train"] + row["n_test"] for row in other.history] == [120] * 3
     write_json(tmp_path / "iris.json", {"available": False})
-    assert jobs.fit("tables", "iris", "lda", setup | {"model": "lda"}, path, 1).history == []
+    assert jobs.run("tables", "lda", {"iris": setup | {"model": "lda"}}, [path], 1).history == []
+
+
+def test_a_job_that_fails_on_a_data_set_goes_on_with_the_next(tmp_path):
+    names, job = ["iris", "wine"], {"model": "lda", "n_folds": 2, "max_rows": 150}
+    paths = [str(tmp_path / f"{name}.json") for name in names]
+    for path in paths:
+        write_json(path, {"available": True})
+    for method, first in (("lda", job), ("broken", job | {"params": {"solver": "none"}})):
+        found = jobs.run("tables", method, {"iris": first, "wine": job}, paths, 0)
+        found.write(*(str(tmp_path / f"{method}.{suffix}") for suffix in ("csv", "seconds.csv", "npz")))
+    rows = summary.joined("tables", [str(tmp_path / f"{name}.csv") for name in ("lda", "broken")])["tables"]
+    # Data set by data set, fold by fold, method by method.
+    assert rows["dataset"].tolist() == ["iris"] * 3 + ["wine"] * 4
+    assert rows["method"].tolist() == ["lda", "lda", "broken"] + ["lda", "broken"] * 2
+    assert rows["error"].notna().tolist() == [False, False, True] + [False] * 4
 
 
 def test_an_optional_package_that_is_missing_is_one_line_of_the_page(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     write_json(tmp_path / "iris.json", {"available": True})
     job = {"model": "xgboost_search", "n_folds": 3, "max_rows": 120}
-    found = Histories()
-    found.attempt(
-        {"method": "xgboost_search"},
-        lambda: jobs.fit("test", "iris", "xgboost_search", job, str(tmp_path / "iris.json"), 0),
-    )
+    found = jobs.run("test", "xgboost_search", {"iris": job}, [str(tmp_path / "iris.json")], 0)
     (row,) = found.history
     assert row["error"] == "ModuleNotFoundError: xgboost is not installed: pip install -e '.[comparison]'"
 
@@ -256,19 +270,18 @@ def test_a_method_that_fails_is_named_and_the_others_go_on(reference, settings):
 
 def test_every_model_can_be_made(settings):
     for part in PARTS:
-        dataset = settings.data_sets(part)[0]
-        for method in settings.methods(part, dataset):
-            job = settings.job(part, dataset, method)
-            make(job["model"], random_state=0, **job.get("params", {}))
+        for of_method in settings.jobs(part).values():
+            for job in of_method.values():
+                make(job["model"], random_state=0, **job.get("params", {}))
 
 
 def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings, monkeypatch):
-    before = {job: settings.job("tables", *job) for job in settings.jobs("tables")}
+    before = settings.jobs("tables")
     another = Classifier("sklearn.naive_bayes:GaussianNB", "naive Bayes", comparison={})
     monkeypatch.setitem(comparison.ENTRIES, "naive_bayes", another)
-    after = {job: settings.job("tables", *job) for job in settings.jobs("tables")}
-    assert {method for _, method in after.keys() - before.keys()} == {"naive_bayes"}
-    assert {job: after[job] for job in before} == before
+    after = settings.jobs("tables")
+    assert after.keys() - before.keys() == {"naive_bayes"}
+    assert {method: after[method] for method in before} == before
     assert settings.titles()["naive_bayes"] == "naive Bayes"
 
 
