@@ -51,6 +51,13 @@ if STUDY.config.table:
         localrule: True
 
 
+# Snakemake hashes the scripts of jobs, but not what they import; fetched data are verified by their own hash.
+for each in workflow.rules:
+    if each.script and each.name != "fetch_data":
+        name = Path(each.script.format(params=each.params)).name
+        each.set_params(code=code_of(f"workflow/scripts/{name}"))
+
+
 targets.known(
     [rule for rule in workflow.rules if not rule.has_wildcards()],
     {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),

@@ -87,9 +87,6 @@ DATASETS = STUDY.datasets
 SOURCES = STUDY.sources
 REPRODUCED = STUDY.reproduced
 
-# Claims in words, and the rows that measure them, per paper.
-WORDS = sorted(map(str, Path("config/claims").glob("*.yaml")))
-
 # The rules of papers add: tables of values that claims are measured on, by paper, target and name (the target "all" always
 # counts); figures, with their paper and tables; and more that goes to results/reference if it exists.
 EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
@@ -105,11 +102,6 @@ wildcard_constraints:
     file="[a-z0-9-]+",
     kernel="[A-Za-z0-9]+",
     size="[A-Za-z0-9]+",
-
-
-def code(script):
-    """A hash of a job's code: Snakemake hashes the script, but not its imports."""
-    return code_of(f"workflow/scripts/{script}.py")
 
 
 def reported(path, category, label, caption):

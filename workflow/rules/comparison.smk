@@ -1,6 +1,4 @@
 # Comparison with other classifiers. Not part of a default run: snakemake comparison --cores 2
-from skem.repro.code_hash import code_of_classifiers
-
 COMPARISON = STUDY.comparison
 # Tables of each part: those with a page, and those without.
 COMPARISON_PARTS = {
@@ -44,7 +42,6 @@ rule comparison_features:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:
         spec=lambda wildcards: COMPARISON.features(wildcards.part, wildcards.dataset),
-        code=code("comparison_features"),
     script:
         "../scripts/comparison_features.py"
 
@@ -89,7 +86,6 @@ rule comparison_fit:
     params:
         jobs=comparison_jobs,
         seed=SEED,
-        code=code("comparison_fit"),
         # An optional package that is installed later counts.
         installed=lambda wildcards: all(
             classifiers.find(name).is_installed for name in comparison_models(wildcards)
@@ -120,7 +116,6 @@ for part in COMPARISON_PARTS:
         params:
             settings=COMPARISON.model_dump(),  # so that another note or title counts
             columns=STUDY.config.figure_columns,
-            code=code("comparison_results"),
             part=part,
         script:
             "../scripts/comparison_results.py"
@@ -142,7 +137,6 @@ rule comparison_recompute:
     params:
         results=COMPARISON_RESULTS,
         values=COMPARISON_VALUES,
-        code=code("comparison_recompute"),
     script:
         "../scripts/comparison_recompute.py"
 

@@ -37,7 +37,5 @@ rule environment:
         "results/logs/environment.log",
     # Results are made after it: a run that ends well writes it again.
     localrule: True
-    params:
-        code=code("environment"),
     script:
         "../scripts/environment.py"

@@ -16,6 +16,5 @@ rule features:
         # Samples and labels are verified by their hash; the start of the published test set is only written down.
         split=lambda wildcards: datasets.describe(spec_of(wildcards)["source"])["n_train"],
         seed=SEED,
-        code=code("features"),
     script:
         "../scripts/features.py"

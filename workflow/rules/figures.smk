@@ -29,6 +29,5 @@ rule draw:
         ),
         columns=STUDY.config.figure_columns,
         caption=lambda wildcards: CAPTIONS[wildcards.figure],
-        code=code("draw"),
     script:
         "../scripts/draw.py"

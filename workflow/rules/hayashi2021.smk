@@ -67,7 +67,6 @@ rule hayashi_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "dataset": wildcards.dataset,
             "entry": HAYASHI.data_sets[wildcards.dataset],
@@ -96,7 +95,6 @@ rule hayashi_components:
         run=r"\d+",
     priority: 100
     params:
-        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "synthetic": HAYASHI.synthetic,
             "model": HAYASHI.model | ({} if wildcards.scale == "components" else {"standardize": False}),
@@ -116,7 +114,6 @@ rule hayashi_boundaries:
         "results/logs/hayashi2021/boundaries.log",
     priority: 100
     params:
-        code=code("hayashi_boundaries"),
         arguments={
             "setup": HAYASHI.boundaries,
             "model": HAYASHI.model,
@@ -138,7 +135,6 @@ rule hayashi_images_choice:
     wildcard_constraints:
         dataset="|".join(HAYASHI_COLUMNS),
     params:
-        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "images": {key: HAYASHI.images[key] for key in ("data_sets", "network", "choice")},
@@ -167,7 +163,6 @@ rule hayashi_images_train:
         method="|".join(NETWORKS),
         run=r"\d+",
     params:
-        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "method": wildcards.method,

@@ -50,7 +50,6 @@ rule compare:
         names=COMPARISON.titles(),
         seed=SEED,
         columns=STUDY.config.figure_columns,
-        code=code("own_table"),
         classifiers=code_of_classifiers(OWN_JOBS),
     message:
         "comparing classifiers on {params.table}"

@@ -4,11 +4,6 @@
 PAPER_RESULTS = {}
 
 
-def runs(script):
-    """Parameters of a rule whose script has no fixed name: the name, and a hash of its code."""
-    return {"script": script, "code": code(script)}
-
-
 def values_of(paper, names):
     """Files of values by name."""
     return {name: f"results/values/{paper}_{name}.csv" for name in names}

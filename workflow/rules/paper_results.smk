@@ -13,7 +13,7 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_values.log",
         localrule: True
         params:
-            **runs(how["script"]),
+            script=how["script"],
             settings=STUDY.papers[paper],
         script:
             "../scripts/{params.script}.py"
@@ -37,7 +37,7 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_tables.log",
         localrule: True
         params:
-            **runs(how["script"]),
+            script=how["script"],
             settings=STUDY.papers[paper],
         script:
             "../scripts/{params.script}.py"

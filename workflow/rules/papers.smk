@@ -33,7 +33,6 @@ for paper in EVIDENCE:
             papers=[paper],
             evidence=lambda wildcards, paper=paper, target=target: {paper: evidence_of(paper, target)},
             settings={paper: STUDY.papers[paper]},
-            code=code("claims"),
         script:
             "../scripts/claims.py"
 
@@ -59,7 +58,6 @@ rule claims:
         papers=papers.in_order(),
         evidence=lambda wildcards: {paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
-        code=code("claims"),
     script:
         "../scripts/claims.py"
 
@@ -84,7 +82,6 @@ rule claims_figures:
         results=lambda wildcards, output: Path(output[0]).parents[1],
         totals=True,
         columns=STUDY.config.figure_columns,
-        code=code("redrawn"),
     script:
         "../scripts/redrawn.py"
 
@@ -94,7 +91,5 @@ rule recompute:
     log:
         "results/logs/recompute.log",
     localrule: True
-    params:
-        code=code("recompute"),
     script:
         "../scripts/recompute.py"

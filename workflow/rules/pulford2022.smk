@@ -1,5 +1,4 @@
 # Pulford (2022): tables and figures of the experiments in this run.
-from skem.repro.drawing import KINDS
 
 PULFORD = STUDY.papers["pulford2022"]
 STUDIES = {
@@ -53,7 +52,6 @@ rule time_iterations:
         features=[feature_files(unit[0], ["all"], [0]) for unit in TIMED],
         iterations=STUDY.config.timing.iterations,
         seed=SEED,
-        code=code("time_iterations"),
     message:
         "timing the iterations of EM"
     script:
@@ -73,7 +71,6 @@ rule pulford_values:
     localrule: True
     params:
         datasets=list(DATASETS),
-        code=code("pulford_values"),
     script:
         "../scripts/pulford_values.py"
 
@@ -94,6 +91,5 @@ rule study:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
         settings=PULFORD,
-        code=code("study"),
     script:
         "../scripts/study.py"

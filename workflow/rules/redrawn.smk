@@ -31,7 +31,6 @@ for paper in papers.names():
                 results=lambda wildcards, output: Path(output[0]).parents[1],
                 caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
                 columns=STUDY.config.figure_columns,
-                code=code("redrawn"),
             script:
                 "../scripts/redrawn.py"
 
@@ -61,6 +60,5 @@ rule redraw:
         papers=papers.names(),
         results="results/reference",
         totals=True,
-        code=code("redrawn"),
     script:
         "../scripts/redrawn.py"

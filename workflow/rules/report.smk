@@ -14,7 +14,6 @@ rule configuration:
     localrule: True
     params:
         config={key: value for key, value in config.items() if key not in ("of", "table", "label", "drop")},
-        code=code("configuration"),
     script:
         "../scripts/configuration.py"
 
@@ -24,7 +23,7 @@ rule report:
         # In one command with `all` the report comes last.
         lambda wildcards: results_of_all(wildcards) if "all" in targets_given() else [],
         templates=sorted(map(str, Path("workflow/report").iterdir())),
-        claims=["config/claims.csv", *WORDS],
+        claims=["config/claims.csv", *sorted(map(str, Path("config/claims").iterdir()))],
         citation="CITATION.cff",
     output:
         f"{REPORTED}/report.html",
@@ -33,7 +32,6 @@ rule report:
     localrule: True
     params:
         started=STARTED,  # results may have changed since the last report
-        code=code("report"),
     script:
         "../scripts/report.py"
 
@@ -43,7 +41,5 @@ rule pages:
     log:
         "results/logs/pages.log",
     localrule: True
-    params:
-        code=code("pages"),
     script:
         "../scripts/pages.py"

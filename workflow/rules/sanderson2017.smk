@@ -22,10 +22,7 @@ SANDERSON_JOBS = {
         SANDERSON.floors["data_sets"],
         lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.floors},
     ),
-    "seeds": (
-        SANDERSON.seeds["data_sets"],
-        lambda dataset: {"setup": SANDERSON.seeds},
-    ),
+    "seeds": (SANDERSON.seeds["data_sets"], lambda dataset: {"setup": SANDERSON.seeds}),
     "starts": (
         [SANDERSON.starts["data_set"]],
         lambda dataset: {"setup": SANDERSON.starts, "reg_covar": SANDERSON.floor},
@@ -91,7 +88,7 @@ for kind, (_, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout') else 'advice'}"),
+            script=f"sanderson_{'fits' if kind in ('fits', 'heldout') else 'advice'}",
             arguments=sanderson_arguments(further),
         script:
             "../scripts/{params.script}.py"
@@ -112,7 +109,6 @@ rule sanderson_times:
     resources:
         slurm_extra="--exclusive",
     params:
-        code=code("sanderson_times"),
         arguments=lambda wildcards: sanderson_samples(
             wildcards.dataset, SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows
         )
@@ -134,7 +130,6 @@ use rule sanderson_times as sanderson_figure2 with:
     log:
         "results/logs/sanderson2017/times/figure2.log",
     params:
-        code=code("sanderson_times"),
         arguments={
             "setup": SANDERSON.figure2,
             "n_rows": SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),

@@ -66,7 +66,6 @@ rule table:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         baselines=STUDY.config.baselines.names,
-        code=code("table"),
     script:
         "../scripts/table.py"
 
@@ -92,6 +91,5 @@ rule table_timing:
     params:
         settings=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("table_timing"),
     script:
         "../scripts/table_timing.py"

@@ -44,7 +44,6 @@ rule titsias_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        code=code("titsias_errors"),
         arguments=lambda wildcards: titsias_errors(wildcards.table, int(wildcards.m)),
     script:
         "../scripts/titsias_errors.py"
@@ -57,7 +56,6 @@ rule titsias_examples:
     log:
         "results/logs/titsias2001/examples.log",
     params:
-        code=code("titsias_examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
     script:
         "../scripts/titsias_examples.py"

@@ -42,7 +42,6 @@ rule train:
     params:
         unit=lambda wildcards: work_of(unit_of(wildcards)),
         seed=SEED,
-        code=code("train"),
         classifiers=lambda wildcards: code_of_classifiers(setting.model for setting in unit_of(wildcards)),
     message:
         "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.batch}"
@@ -73,7 +72,6 @@ rule baseline:
         n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
         spec=spec_of,
         seed=SEED,
-        code=code("baseline"),
         classifiers=lambda wildcards: code_of_classifiers(baseline_job(wildcards)["methods"]),
     message:
         "training {wildcards.kind} {wildcards.job} on {wildcards.dataset}"
@@ -108,7 +106,5 @@ rule history:
     log:
         "results/logs/history/{dataset}.log",
     localrule: True
-    params:
-        code=code("history"),
     script:
         "../scripts/history.py"

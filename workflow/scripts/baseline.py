@@ -2,14 +2,11 @@
 
 from functools import partial
 
-from skem.engine import threads
-from skem.repro import environment
-from skem.repro.files import plain_errors
+from skem.repro.jobs import recorded
 from skem.repro.training import baselines, feature_store
 from skem.repro.training.histories import Histories
 
-threads.limit_process(1)
-with plain_errors(snakemake.log):
+with recorded(snakemake):
     params, dataset = snakemake.params, snakemake.wildcards.dataset
     job = params.job
     kind = "all" if job["preset"] else "part"
@@ -26,4 +23,3 @@ with plain_errors(snakemake.log):
         )
         found.attempt(keys, fit)
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
-    environment.record(snakemake.output)

@@ -1,11 +1,9 @@
 """Make tables and figures of the classifier comparison from the committed values."""
 
-from skem.engine import threads
 from skem.repro.comparison import results
 from skem.repro.drawing import style
 from skem.repro.files import plain_errors, read_table
 
-threads.limit_process(1)
 with plain_errors(snakemake.log), style():
     for part, paths in snakemake.params.values.items():
         values = {

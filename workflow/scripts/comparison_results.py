@@ -1,11 +1,9 @@
 """Join the measurements of all jobs of a part of the classifier comparison, and make its tables and figures."""
 
-from skem.engine import threads
 from skem.repro.comparison import results, summary
 from skem.repro.drawing import style
 from skem.repro.files import plain_errors, write_table
 
-threads.limit_process(1)
 with plain_errors(snakemake.log), style(snakemake.params.columns):
     part, named = snakemake.params.part, dict(snakemake.output.items())
     values = summary.joined(part, snakemake.input)

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from skem.engine import threads
 from skem.repro import papers
 from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.tables import iterations
 
-threads.limit_process(1)
 with plain_errors(snakemake.log), style(snakemake.params.columns):
     figures = papers.figures(snakemake.params.paper)
     figure = figures.get(snakemake.wildcards.figure, iterations.FIGURE)

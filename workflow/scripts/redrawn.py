@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from skem.engine import threads
 from skem.repro import papers
 from skem.repro.drawing import style
 from skem.repro.files import plain_errors
 from skem.repro.ledger import bars
 from skem.repro.tables import redrawn
 
-threads.limit_process(1)
 with plain_errors(snakemake.log), style(snakemake.params.get("columns")):
     for paper in snakemake.params.papers:
         redrawn.write(paper, Path(snakemake.params.results))

@@ -1,6 +1,6 @@
 """Advice of Sanderson and Curtin (2017): iterations and samples, variance floor, spread seeds, initialisations."""
 
-from skem.repro.papers import jobs
+from skem.repro import jobs
 from skem.repro.papers.sanderson2017 import advice
 
 RULES = {

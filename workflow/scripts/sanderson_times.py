@@ -1,7 +1,7 @@
 """Times of fits in Table 1 and in Figure 2 of Sanderson and Curtin (2017)."""
 
-from skem.repro.papers import jobs
+from skem.repro import jobs
 from skem.repro.papers.sanderson2017 import times
 
 RULES = {"sanderson_times": times.table1, "sanderson_figure2": times.figure2}
-jobs.run(snakemake, RULES[snakemake.rule], timed=True)
+jobs.run(snakemake, RULES[snakemake.rule], n_threads=None)

@@ -31,15 +31,9 @@ with plain_errors(snakemake.log):
     failures = read_tables(snakemake.input.failed).reindex(columns=["dataset", "method", "setting", "error"])
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
     baseline_table = accuracy.baselines_table(history, failures)
-    left_out = sorted(set(baselines.ENTRIES) - set(snakemake.params.baselines))
-    remarks = [
-        f"Left out to save time: {', '.join(accuracy.NAMES[name] for name in left_out)}; config/paper.yaml has them."
-        if left_out
-        else "",
-        accuracy.failures_sentence(failures),
-    ]
     measured = [summarise(rows) for rows in history.values() if len(rows)]
-    made = accuracy.layout(experiment, table, baseline_table, "\n\n".join(filter(None, remarks)))
+    remarks = accuracy.remarks(snakemake.params.baselines, failures)
+    made = accuracy.layout(experiment, table, baseline_table, remarks)
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])
     page = pages.read(snakemake.input.pages)["accuracy"]
     write_text(snakemake.output.md, pages.render(page, made))

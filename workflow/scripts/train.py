@@ -2,15 +2,12 @@
 
 from functools import partial
 
-from skem.engine import threads
-from skem.repro import environment
-from skem.repro.files import plain_errors
+from skem.repro.jobs import recorded
 from skem.repro.training import feature_store, iterations
 from skem.repro.training.histories import Histories
 from skem.repro.training.settings import Setting
 
-threads.limit_process(snakemake.threads)
-with plain_errors(snakemake.log):
+with recorded(snakemake, snakemake.threads):
     runs = feature_store.runs_of(snakemake.wildcards.batch)
     unit = [Setting(**setting) for setting in snakemake.params.unit]
     rows = [kind for setting in unit for kind in setting.rows]
@@ -22,4 +19,3 @@ with plain_errors(snakemake.log):
         )
         found.attempt(setting.keys, partial(fit, keep=len(unit) == 1))
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
-    environment.record(snakemake.output)

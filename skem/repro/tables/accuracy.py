@@ -228,14 +228,19 @@ def _baseline_cells(table: pd.DataFrame) -> pd.DataFrame:
     return in_order.assign(method=in_order["method"].replace(NAMES))
 
 
-def failures_sentence(failures: pd.DataFrame) -> str:
-    """Name the configurations that failed, or nothing."""
+def remarks(fitted: Iterable[str], failures: pd.DataFrame) -> str:
+    """Name the baselines that were not fitted, and the configurations that failed."""
+    left_out = ", ".join(NAMES[name] for name in sorted({*baselines.ENTRIES} - {*fitted}))
     failed = [
         f"{NAMES.get(row['method'], row['method'])} ({row['setting']}) on "
         f"{NAMES.get(row['dataset'], row['dataset'])}: {row['error'].rstrip('.')}"
         for row in failures.to_dict("records")
     ]
-    return f"Failed, and left out: {'; '.join(failed)}." if failed else ""
+    parts = {
+        f"Left out to save time: {left_out}; config/paper.yaml has them.": left_out,
+        f"Failed, and left out: {'; '.join(failed)}.": failed,
+    }
+    return "\n\n".join(text for text, names in parts.items() if names)
 
 
 def times(

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skem.engine.threads import single_threaded
 from skem.metrics import shared_proportion
+from skem.repro.environment import node
 from skem.repro.training import classifiers, splits, views
 from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
 from skem.repro.training.histories import Histories, Rows
@@ -150,18 +151,18 @@ def _points(
                 yield estimator.fit(trial.X_train, trial.y_train), known
 
 
-def seconds_per_iteration(
-    trial: Trial, model: str, params: dict[str, Any], random_state: int, iterations: int
-) -> list[float]:
-    """Measure wall seconds of each iteration, after a first one that warms up and is left out."""
+def timed(setting: Setting, features: dict[str, Arrays], n_iterations: int, root: int) -> Histories:
+    """Measure wall seconds of each iteration of the first trial, after a first one that warms up and is left out."""
+    trial, random_state = next(trials_of(setting, features, ["all"], [0], root))
     # One more than is timed: the last iteration of a fit leaves out the sums that no M-step will use.
-    estimator = MODELS[model].build(random_state=random_state, **params | {"max_iter": iterations + 2})
-    fit = estimator.fit_iterations(trial.X_train, trial.y_train)
+    params = setting.params | {"max_iter": n_iterations + 2}
+    estimator = MODELS[setting.model].build(random_state=random_state, **params)
+    labels = setting.keys | setting.record | {"threads": 1, "node": node()}
+    found, fit = Histories(), estimator.fit_iterations(trial.X_train, trial.y_train)
     next(fit)
-    seconds = []
-    for _ in range(iterations):
+    for iteration in range(2, n_iterations + 2):
         start = perf_counter()
         next(fit)
-        seconds.append(perf_counter() - start)
+        found.seconds.append(labels | {"iteration": iteration, "seconds": perf_counter() - start})
     fit.close()
-    return seconds
+    return found
