@@ -180,6 +180,11 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     The covariance regularisation is part of the E-step as well, so that the objective does not decrease. scikit-learn adds it
     in the M-step alone. Both perform the same iterations with reg_covar=0, and almost the same with 1e-6.
 
+    References
+    ----------
+    M. A. T. Figueiredo and A. K. Jain, "Unsupervised learning of finite mixture models", IEEE Trans. Pattern Analysis and Machine
+    Intelligence 24, 381-396, 2002.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

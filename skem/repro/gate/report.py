@@ -46,7 +46,7 @@ def compare(
     *,
     allowed: tuple[str, ...] = (),
 ) -> bool:
-    """Print the comparison, write all quantities to ``path``, and return True if a outcome fails that is not ``allowed``."""
+    """Print the comparison, write all quantities to ``path``, and return True if an outcome fails that is not ``allowed``."""
     reference, machine = revisions.read_reference(reference_path), environment.describe()
     platform = comparison.platform_of(machine)
     same_platform = platform == reference["platform"]
