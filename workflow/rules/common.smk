@@ -2,7 +2,6 @@
 import gc
 
 gc.disable()  # all that is made while the rules are read stays; the Snakefile enables it again
-import json
 import os
 import signal
 import sys
@@ -20,7 +19,7 @@ import psutil
 
 import skem
 from skem import datasets
-from skem.repro import files, finished_run, papers
+from skem.repro import finished_run, papers
 from skem.repro.code_hash import code_of, code_of_classifiers
 from skem.repro.config import documents, models, targets
 from skem.repro.study import load_study

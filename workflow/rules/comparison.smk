@@ -38,6 +38,7 @@ rule comparison_features:
     wildcard_constraints:
         part="images|outliers",
         dataset="[a-z0-9_]+",
+    priority: 2  # before the longest jobs, which need them
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:

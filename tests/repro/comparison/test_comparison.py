@@ -54,28 +54,6 @@ def ranks_of(values, larger_is_better=True):
     return summary.ranks(pd.DataFrame(rows), "accuracy", larger_is_better)
 
 
-def test_ranks_share_ties_and_the_best_is_first():
-    placed = ranks_of([[90, 80, 80], [70, 60, 50]])
-    assert placed["method"].tolist() == ["m0", "m1", "m2"]
-    assert placed["rank"].tolist() == [1.0, 2.25, 2.75]
-    assert ranks_of([[90, 80, 80], [70, 60, 50]], larger_is_better=False)["rank"].tolist() == [1.25, 1.75, 3]
-
-
-def test_a_method_without_all_data_sets_has_no_rank_but_wins_and_losses():
-    rows = [
-        ("d0", summary.SVM, 90),
-        ("d0", "m", 80),
-        ("d1", summary.SVM, 70),
-        ("d1", "m", None),
-        ("d1", "n", 75),
-        ("d0", "n", 95),
-    ]
-    table = pd.DataFrame(rows, columns=["dataset", "method", "accuracy"]).astype({"accuracy": float})
-    found = summary.ranks(table, "accuracy", larger_is_better=True).set_index("method")
-    assert found["rank"].to_dict() == {"n": 1.0, summary.SVM: 2.0, "m": pytest.approx(np.nan, nan_ok=True)}
-    assert found.loc["m", ["n_datasets", "svm_wins", "svm_ties", "svm_losses"]].tolist() == [1, 0, 0, 1]
-
-
 def test_the_critical_difference_is_that_of_demsars_example():
     # Demsar (2006): four methods on 14 data sets, q = 2.569.
     placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
@@ -283,10 +261,3 @@ def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings,
     assert after.keys() - before.keys() == {"naive_bayes"}
     assert {method: after[method] for method in before} == before
     assert settings.titles()["naive_bayes"] == "naive Bayes"
-
-
-def test_a_later_baseline_is_not_run_on_the_development_tables(settings):
-    assert "xgboost_search" in settings.methods("test")
-    assert "xgboost_search" in settings.methods("categories")
-    assert "xgboost_search" not in settings.methods("tables")
-    assert settings.methods("test").keys() - settings.methods("categories").keys() == {"mlp_search"}

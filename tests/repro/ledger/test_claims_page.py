@@ -10,58 +10,11 @@ from claims import STATED
 from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
-from skem.repro.ledger import bars, claims_page, rows, sentences, summary, totals
+from skem.repro.ledger import bars, rows, summary, totals
 from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 from skem.repro.ledger.outcomes import OUTCOMES
 from skem.repro.papers import ledgers
 from skem.repro.report.page import Results, write
-
-WORDS = sentences.read(ROOT / "config")
-CLAIM = dict.fromkeys(STATED, "") | {
-    "kind": "number",
-    "dataset": "rice",
-    "method": "lda",
-    "quantity": "error_pct",
-}
-CLAIM |= {
-    "id": "one.claim",
-    "value": "10.0",
-    "detail": "worse",
-    "outcome": "differs",
-    "remark": "",
-    "agrees_with": "",
-}
-
-
-def shown(**changes):
-    row = CLAIM | {"measured": 10.4, "low": 10.3, "high": 10.5, "standardised_difference": 6.9} | changes
-    return claims_page.shown(row, WORDS)
-
-
-def test_a_number_has_a_sentence_a_unit_and_a_reason():
-    row = shown(spread="0.6", spread_kind="3sigma", remark="splits of our own")
-    assert row["statement"] == "Error of LDA on Rice"
-    assert row["paper"] == "10.0 ± 0.6 % (3 standard deviations)"
-    assert (row["ours"], row["standardised difference"]) == ("10.40 [10.30, 10.50] %", "+6.9")
-    assert row["why"] == "Ours is worse. Splits of our own."
-
-
-def test_the_reason_ends_with_the_comparison_that_decides():
-    remark = (
-        "decided by: 4x8-K12; 2 of 4 comparisons hold at 95%, 3 needed; points lost by svm_rbf on satimage"
-    )
-    changes = {"detail": "fails", "agrees_with": "other folds", "depends_on": "the folds", "remark": remark}
-    assert shown(**changes)["why"] == (
-        "Depends on the folds: agrees with “other folds”. Points lost by RBF SVM on Satimage. "
-        "Deciding comparison: 4x8, K = 12. 2 of 4 comparisons hold at 95%, 3 needed."
-    )
-
-
-def test_the_difference_of_a_statement_has_the_unit_of_its_quantity_or_of_its_claim():
-    statement = {"kind": "ordering", "value": "", "standardised_difference": float("nan")}
-    assert shown(**statement)["ours"] == "+10.40 [+10.30, +10.50] points"
-    own = {"id": "hayashi.sec5.sparsity", "quantity": "n_nonzero_weights"}
-    assert shown(**statement, **own)["ours"].endswith("] of SDGM's error")
 
 
 def evaluate(claim, interpretation):

@@ -4,7 +4,7 @@ import pytest
 
 from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import NotRun
-from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, survey
+from skem.repro.ledger.interpretations import Ambiguity, survey
 
 
 def ambiguity(about, default, claims, **choices):
@@ -59,31 +59,3 @@ def test_interpretations_that_were_not_run():
     assert found.note.startswith("evaluated with no ridge, as it is; the interpretation nearest the text")
     with pytest.raises(NotRun):
         surveyed({})
-
-
-def test_a_choice_without_effect_on_the_numbers_is_left_out():
-    def evaluate(interpretation):
-        shift = interpretation.choices["scale"] == "unit"
-        return Evaluation("worse", 1.0 + shift, 0.0 + shift, 2.0 + shift)
-
-    labels = [found.label for found in survey(AMBIGUITIES, evaluate)[0]]
-    assert labels == ["a ridge, as it is", "a ridge, scaled"]
-
-
-def replacement(where, **more):
-    return Replacement.model_validate({"where": where} | more)
-
-
-def test_replacements_of_several_choices_follow_each_other():
-    ridge = [
-        replacement({"dataset": "rice", "method": ["skem"]}, **{"with": {"method": "skem-ridge"}}),
-        replacement({"dataset": "iris"}, untrained=True),
-    ]
-    scale = [replacement({"method": ["skem", "skem-ridge"]}, **{"with": {"dataset": "rice_unit"}})]
-    interpretation = Interpretation({}, (ridge, scale))
-    replaced = interpretation.replaced({"dataset": "rice", "method": "skem"})
-    assert replaced == {"dataset": "rice_unit", "method": "skem-ridge"}
-    unchanged = {"dataset": "rice", "method": "lda", "n_components": 3}
-    assert interpretation.replaced(unchanged) == unchanged
-    with pytest.raises(NotRun, match="not trained"):
-        interpretation.replaced({"dataset": "iris", "method": "lda"})

@@ -9,7 +9,6 @@ from checkouts import ROOT
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import write_json
 from skem.repro.report import templates
-from skem.repro.report.values import Values
 
 
 @pytest.fixture
@@ -44,21 +43,6 @@ def test_a_page_has_values_in_place_of_names(project):
     assert changed[1].endswith("# Rice\n\nThe paper has 95.0%: 93.4.\n")
     page.write_text(changed[1], encoding="utf-8")
     assert templates.changed(project) == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("mda.mnist_half.pskem.k20.test_selected_iteration.accuracy", "95.95"),
-        ("mda.k20.test_selected_iteration.pskem.mnist_half.accuracy", "95.95"),
-        ("table1.rice.method", "skem"),
-        ("summary.pulford2022.open", "7"),
-        ("minutes.tests", "4"),
-        ("mda.mnist_half.pskem_reg_covar_1e_6.k40.test_selected_iteration.accuracy", "96.68"),
-    ],
-)
-def test_names_have_values(project, name, value):
-    assert Values(project).resolve(tuple(name.split("."))) == value
 
 
 @pytest.mark.parametrize(
