@@ -36,6 +36,10 @@ Model: TypeAlias = Literal[tuple(entries())]  # type: ignore[valid-type]
 Score: TypeAlias = Literal[tuple(SCORES)]  # type: ignore[valid-type]
 
 
+Notes: TypeAlias = Annotated[list[Text], Field(min_length=1)]
+"""How something was measured, in paragraphs of one subject each; the first one is what a reader has to know."""
+
+
 class Blocks(TypedDict):
     """Blocks drawn at random beside one per window; probabilities grow with a power of the standard deviation."""
 
@@ -96,8 +100,8 @@ class ImageSet(TypedDict):
 class Images(TypedDict):
     """Classifiers on images."""
 
-    notes: str
-    timing_notes: str
+    notes: Notes
+    timing_notes: Notes
     runs: Count
     data_sets: Annotated[dict[DataSetName, ImageSet], Field(min_length=1)]
 
@@ -105,10 +109,10 @@ class Images(TypedDict):
 class Tables(TypedDict):
     """Folds and samples of the comparison on tables; the registry says which classifiers take part."""
 
-    notes: str
-    development_notes: str
-    test_notes: str
-    categories_notes: str
+    notes: Notes
+    development_notes: Notes
+    test_notes: Notes
+    categories_notes: Notes
     n_folds: Annotated[int, Field(ge=2, le=100)]
     max_rows: Annotated[int, Field(ge=20)]
     development: Annotated[Distinct[Source], Field(min_length=2)]
@@ -127,7 +131,7 @@ class OutlierSet(TypedDict):
 class Outliers(TypedDict):
     """Recognition of outliers."""
 
-    notes: str
+    notes: Notes
     data_sets: Annotated[dict[DataSetName, OutlierSet], Field(min_length=1)]
     methods: Detectors
 
@@ -135,7 +139,7 @@ class Outliers(TypedDict):
 class LeftOut(TypedDict):
     """Recognition of a class that the training samples lack."""
 
-    notes: str
+    notes: Notes
     max_rows: Annotated[int, Field(ge=20)]
     test_fraction: Annotated[float, Field(gt=0, lt=1)]
     data_sets: Annotated[Distinct[Source], Field(min_length=1)]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from skem.repro.comparison.configuration import SCORES, Comparison, Part
 from skem.repro.comparison.summary import DIGITS, SIZES, ranks_of
-from skem.repro.render.format import document, interval, number
+from skem.repro.render.format import Block, document, interval, number
 
 SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
 COMPARED_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM", "search": "DiscriminativePSKEMClassifierCV"}
@@ -24,20 +23,22 @@ GROUP_TITLES = {"tables": "development tables", "test": "test tables", "categori
 
 
 def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, str]:
-    """The tables of a part as Markdown, by name; the ranks stand above those of the tables."""
+    """The tables of a part as Markdown, by name; the ranks stand above those of the tables, and most of the notes below."""
     names, own, table = settings.titles(), settings.section(part), tables[part]
     if part in GROUP_TITLES:
         ranked = tables[ranks_of(part)]
-        blocks = _ranks(table, ranked, names) if len(table) else [NOT_RUN]
-        title, notes = f"Classifier comparison: {GROUP_TITLES[part]}", [own["notes"], own["group_notes"]]
-        return {part: document(title, *notes, *blocks, *failures(table, names))}
+        blocks: list[Block] = _ranks(table, ranked, names) if len(table) else [NOT_RUN]
+        chosen, *others = own["group_notes"]
+        blocks += [*failures(table, names), *_below("How the tables were chosen", others)]
+        return {part: _page(GROUP_TITLES[part], own["notes"], chosen, *blocks)}
     if part == "left_out":
-        blocks = [own["notes"], left_out(table, names), *failures(table, names)]
-        return {part: document("Classifier comparison: classes left out", *blocks)}
+        return {
+            part: _page("classes left out", own["notes"], left_out(table, names), *failures(table, names))
+        }
     titles = {name: entry["title"] for name, entry in own["data_sets"].items()}
     if part == "outliers":
-        blocks = [own["notes"], _outliers(table, names, titles), *failures(table, names, titles)]
-        return {part: document("Classifier comparison: outliers", *blocks)}
+        blocks = [_outliers(table, names, titles), *failures(table, names, titles)]
+        return {part: _page("outliers", own["notes"], *blocks)}
     found = {}
     for name, title, notes, text in (
         ("images", "images", own["notes"], _images),
@@ -45,8 +46,18 @@ def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Compariso
     ):
         groups = tables[name].groupby("dataset", sort=False)
         shown = {titles[str(dataset)]: text(rows, names) for dataset, rows in groups}
-        found[name] = document(f"Classifier comparison: {title}", notes, shown)
+        found[name] = _page(title, notes, shown)
     return found
+
+
+def _page(title: str, notes: Sequence[str], *blocks: Block) -> str:
+    """A page with the first of the notes above, and the others below."""
+    first, *others = notes
+    return document(f"Classifier comparison: {title}", first, *blocks, *_below("How it was measured", others))
+
+
+def _below(title: str, notes: Sequence[str]) -> list[str]:
+    return [f"## {title}", "\n".join(f"- {note}" for note in notes)] if notes else []
 
 
 def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -95,8 +106,9 @@ def failures(
     return lines
 
 
-def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Any]:
-    parts: list[Any] = []
+def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Block]:
+    parts: list[Block] = []
+    details: dict[str, pd.DataFrame] = {}
     sizes = means.groupby("dataset", sort=False)[SIZES].first()
     for measure, label in (("accuracy", "accuracy, %"), ("log_loss", "log-loss")):
         own = ranked[ranked["measure"] == measure]
@@ -109,9 +121,9 @@ def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) 
             f"**Average rank by {label}**, {first['n_datasets']} data sets; ranks that differ by less than the critical "
             f"difference of {first['critical_difference']:.2f} (Nemenyi, 5%) are not significantly different",
             lines,
-            {f"By data set, {label}": _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))},
         ]
-    return parts
+        details[f"By data set, {label}"] = _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))
+    return [*parts, details]
 
 
 def _seconds(own: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
