@@ -77,7 +77,7 @@ MUTATIONS = [
     ("ionosphere", "repro/protocols.py", "ascending = [False, True, True, True]", "ascending = [False, False, True, True]"),
     ("mixture", "engine/matrices.py", "- shifts[k, i] * shifts[k, j]\n", "- 0.999 * shifts[k, i] * shifts[k, j]\n"),
     ("mixture", "engine/matrices.py", "square / n_features + ridge", "square / n_features + 1.1 * ridge"),
-    ("mixture", "engine/kernels.py", "splat(tile.dtype.type(-0.5))", "splat(tile.dtype.type(-0.5005))"),
+    ("mixture", "engine/kernels.py", "fma(cast(q, -0.5), q,", "fma(cast(q, -0.5005), q,"),
     ("mixture", "engine/kernels.py", "value = value * load(factors, 0, t)\n", "value = value * load(factors, 0, t) * splat(values.dtype.type(1.0 + 1e-4 * (i % 2)))\n"),
     ("mixture", "engine/parameters.py", "LOG_2PI = 1.8378770664093453", "LOG_2PI = 1.83788"),
     ("skem", "engine/kernels.py", "log_scales[k] + log_weights[k, c] -", "log_scales[k] + 0.999 * log_weights[k, c] -"),
@@ -98,10 +98,12 @@ REPEATED = (
     "        again = np.minimum(chunk.borders, int(1.4 * {share} * len(weights)))\n"
     "        kernels.e_step(\n"
     "            (x, first, again, weights),\n"
-    "            model.arrays,\n"
+    "            U,\n"
+    "            gaussians,\n"
     "            (model.log_scales, model.log_weights, model.penalties, numbers),\n"
     "            *zero_sums(k, m, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
     "            memory,\n"
+    "            squares,\n"
     "        )\n"
     "        if not exact:\n            # The components that carry",
 )

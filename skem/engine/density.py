@@ -40,14 +40,23 @@ class Whitening(NamedTuple):
 
 
 KernelArrays = tuple[np.ndarray, ...]
-"""Gaussians as the kernels take them."""
+"""Gaussians as the kernels take them: U, and the arrays of ``gaussians`` there."""
 
 
-def empty_arrays(shape: tuple[int, ...], shape_of_U: tuple[int, ...], dtype: np.dtype) -> KernelArrays:
+def empty_arrays(shape: tuple[int, int], shape_of_U: tuple[int, ...], dtype: np.dtype) -> KernelArrays:
     """Memory for `matrices.arrange`, of means of a shape (K, m)."""
-    means, lows, origins, shifts = np.empty((4, *shape), dtype)
-    whiteners, narrow, exact_means = np.empty(shape_of_U, dtype), np.empty(shape[0], bool), np.empty(shape)
-    return means, lows, origins, whiteners, shifts, narrow, exact_means
+    K, m = shape
+    return np.empty(shape_of_U, dtype), np.empty((K, 4, m), dtype), np.empty(K, bool), np.empty(shape)
+
+
+def arrange(
+    means: np.ndarray, U: np.ndarray, shifts: np.ndarray, sensitivities: np.ndarray, arrays: KernelArrays
+) -> bool:
+    """See `matrices.arrange`."""
+    whiteners, *others = arrays
+    # A flat view takes numba as long to compile as the loops.
+    gaussians = means, np.ascontiguousarray(U).reshape(-1), shifts, sensitivities
+    return compiled.matrices().arrange(gaussians, (whiteners.reshape(-1), *others))
 
 
 def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | None, KernelArrays]:
@@ -60,7 +69,7 @@ def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | No
         means = shifts = shifts - centre
         U, sensitivities = np.ones(means.shape), np.zeros(len(means))
     arrays = empty_arrays(means.shape, U.shape, dtype)
-    compiled.matrices().arrange((means, U, shifts, sensitivities), arrays)
+    arrange(means, U, shifts, sensitivities, arrays)
     return whitening, arrays
 
 
@@ -77,7 +86,7 @@ def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.nd
 
 def float64_scratch(K: int, dtype: np.dtype) -> np.ndarray:
     """Memory of `kernels.e_step` for numbers of K components, and of the samples of a tile, in float64."""
-    return np.empty((6, max(K, compiled.kernels().tile_samples(dtype))))
+    return np.empty((7, max(K, compiled.kernels().tile_samples(dtype))))
 
 
 def zero_sums(
@@ -106,11 +115,14 @@ def log_normal(x: np.ndarray, gaussians: Gaussians) -> np.ndarray:
     """log N(x; mu_k, P_k), (K, n) in the type of x (m, n), or of pairs (2 m, n)."""
     whitening, arrays = kernel_arrays(gaussians, x.dtype)
     x = np.ascontiguousarray(x)
-    scratch = scratch_of(Scratch(), 1, gaussians.means.shape[1], x.dtype)
+    K, m = gaussians.means.shape
+    scratch = scratch_of(Scratch(), K, m, x.dtype)
     if whitening is not None:
         x = whitening(x, 0, x.shape[1], scratch)
-    result = np.empty((len(gaussians.means), x.shape[1]), x.dtype)
-    compiled.kernels().log_normal((x, 0), arrays, gaussians.log_scales, result, scratch)
+    result, groups = np.empty((K, x.shape[1]), x.dtype), np.where(arrays[2], np.arange(K), -1.0)
+    compiled.kernels().log_normal(
+        (x, 0), arrays[0], arrays[1:], gaussians.log_scales, groups, result, scratch
+    )
     return result
 
 

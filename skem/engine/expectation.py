@@ -116,8 +116,11 @@ class Expectation:
         rows, chunk, read = unit
         model = self._models[chunk.classes.start, chunk.classes.stop]
         weights, (x, first) = rows.weights[chunk.rows], read(chunk.rows)
-        (k, C), m = model.log_weights.shape, model.arrays[0].shape[1]
-        memory, kernels = scratch_of(scratch, 2 * k, m, x.dtype), compiled.kernels()
+        (k, C), (U, *_) = model.log_weights.shape, model.arrays
+        m, gaussians = U.shape[1], model.arrays[1:]
+        is_spherical, kernels = self.covariance_type.name == "spherical" and m > 1, compiled.kernels()
+        memory = scratch_of(scratch, 2 * k if is_spherical else k, m, x.dtype)
+        squares = memory[-k:] if is_spherical else None
         if self._whitening is not None:
             x, first = self._whitening(x, first, len(weights), memory), 0
         first_size, *shape = self._scatter_shape
@@ -125,16 +128,18 @@ class Expectation:
         samples, numbers = (x, first, chunk.borders, weights), float64_scratch(k, x.dtype)
         log_likelihood, objective, exact = kernels.e_step(
             samples,
-            model.arrays,
+            U,
+            gaussians,
             (model.log_scales, model.log_weights, model.penalties, numbers),
             *sums,
             memory,
+            squares,
         )
         if not exact:
             # The components that carry a sample without the penalties have none of it with them.
             without = model.log_scales, model.log_weights, np.zeros((k, 1)), numbers
             none = zero_sums(k, m, C, (0, *shape))
-            log_likelihood, *_ = kernels.e_step(samples, model.arrays, without, *none, memory)
+            log_likelihood, *_ = kernels.e_step(samples, U, gaussians, without, *none, memory, squares)
         statistics = statistics_of(sums, m, self.dtype)
         statistics.log_likelihood, statistics.objective = log_likelihood, objective
         return chunk.classes, statistics
@@ -161,7 +166,7 @@ class Expectation:
     def finish(self, sums: Statistics) -> Statistics:
         """The sums of whitened samples in the coordinates of features: x - mu = L (z - U mu)."""
         assert self._whole is not None
-        *_, narrow, _ = self._whole.arrays
+        _, _, narrow, _ = self._whole.arrays
         if self._with_sums:
             sums.narrow = narrow if self.pairs else None
             if self._whitening is not None:

@@ -7,6 +7,7 @@ holds the interpreter's lock. ``compiled`` imports this module; numba keeps the 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -28,6 +29,7 @@ from skem.engine.vectors import (
     lanes,
     larger,
     load,
+    load4,
     splat,
     store,
 )
@@ -39,6 +41,9 @@ TILE = 2048
 """Bytes of a row of a tile, 256 samples in float64. With fewer, sums take longer to begin and end; with more, tiles leave the second cache."""
 
 
+MEAN, LOW, ORIGIN, SHIFT = range(4)
+"""Vectors of a component, see the entries below."""
+
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
@@ -47,16 +52,36 @@ def tile_samples(dtype):
     return TILE // dtype.itemsize
 
 
-def compiled(function: Callable) -> Any:
-    """Decorator of a function that entries are made of."""
-    # Python does not call it, and wrappers take long to compile.
-    return njit(**_OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
+_PART = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # wrappers take long to compile
+
+compiled = njit(**_PART)
+"""Decorator of a function that entries are made of: Python does not call it."""
+
+spliced = njit(**_PART, inline="always")
+"""The same of a function with one caller per entry, which numba compiles sooner as a part of it."""
+
+
+def without_collection(function: Callable) -> Callable:
+    """Decorator of a function during which Python does not look for garbage: the compiler leaves none, and objects by the million."""
+
+    @wraps(function)
+    def call(*arguments):
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*arguments)
+        finally:
+            if enabled:
+                gc.enable()
+
+    return call
 
 
 def entry(function: Callable) -> Callable:
     """Decorator of a function that Python calls; each call is a safe point for Ctrl-C."""
     function = getattr(function, "py_func", function)
     dispatcher = njit(**_OPTIONS | {"no_cfunc_wrapper": True})(function)
+    dispatcher.compile = without_collection(dispatcher.compile)
     with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
         dispatcher._cache = TolerantCache(function)
 
@@ -135,7 +160,7 @@ def _log(x):
     return result if x < np.inf else np.float64(x)
 
 
-@compiled
+@spliced
 def _load(x, m, first, n, tile):
     """Copy m features of n samples to a tile, and zeros up to a multiple of four vectors, which is returned."""
     block = 4 * lanes(tile)
@@ -150,116 +175,80 @@ def _load(x, m, first, n, tile):
 
 
 # Log-densities, in blocks of two features and four vectors of samples: so many sums are under way at once, and fill all registers.
+# Components are in groups: -1 has all that are not narrow, and each narrow one is a group of its own, whose number is its index.
 
 
 @compiled
-def _centre(tile, x, first, n, filled, mean, low, centred):
-    """x - mean of a tile. If x has (2 m, N) pairs of numbers, so has the mean, and close ones have a difference without rounding."""
-    m, s = len(mean), np.uintp(first)
+def _centre(tile, x, first, n, filled, vectors, centred):
+    """x - mean of a tile, for the vectors (4, m) of a component.
+
+    If x has (2 m, N) pairs of numbers, so has the mean, and close ones have a difference without rounding.
+    """
+    m, s = vectors.shape[1], np.uintp(first)
     for i in range(m):
-        c = mean[i]
-        for t in range(filled):
-            centred[i, t] = tile[i, t] - c
+        for t in range(0, filled, 4 * lanes(tile)):
+            value = load4(tile, i, t)
+            store(centred, i, t, value - cast(value, vectors[MEAN, i]))
         if len(x) > m:
-            c = low[i]
+            c = vectors[LOW, i]
             for t in range(np.uintp(n)):
                 centred[i, t] += x[m + i, s + t] - c
 
 
 @compiled
 def _log_normal(tile, U, shift, constant, n, out, largest, rows):
-    """constant - |U x - shift|^2 / 2 of each sample, for triangular U, or diagonal U, a vector.
+    """constant - |U x - shift|^2 / 2 of each sample, for triangular U.
 
-    ``largest``, if not None, becomes the maximum of it and of these, and ``rows`` become U x - shift.
+    ``largest`` becomes the maximum of it and of these, and ``rows``, if not None, become U x - shift.
     """
-    m, L, zero = len(shift), lanes(tile), splat(tile.dtype.type(0))
-    half, constants = splat(tile.dtype.type(-0.5)), splat(constant)
-    for t in range(0, n, 4 * L):
-        q0, q1, q2, q3 = zero, zero, zero, zero
-        if U.ndim == 1:
-            for i in range(m):
-                u, b = splat(U[i]), splat(-shift[i])
-                z0, z1 = fma(u, load(tile, i, t), b), fma(u, load(tile, i, t + L), b)
-                z2, z3 = fma(u, load(tile, i, t + 2 * L), b), fma(u, load(tile, i, t + 3 * L), b)
-                q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
-        else:
-            for i in range(0, m, 2):
-                h = i + 1 if i + 1 < m else i
-                y0, z0 = splat(-shift[i]), splat(-shift[h])
-                y1, y2, y3, z1, z2, z3 = y0, y0, y0, z0, z0, z0
-                for j in range(i + 1):
-                    u, v = splat(U[i, j]), splat(U[h, j])
-                    x0, x1 = load(tile, j, t), load(tile, j, t + L)
-                    x2, x3 = load(tile, j, t + 2 * L), load(tile, j, t + 3 * L)
-                    y0, y1, y2, y3 = fma(u, x0, y0), fma(u, x1, y1), fma(u, x2, y2), fma(u, x3, y3)
-                    z0, z1, z2, z3 = fma(v, x0, z0), fma(v, x1, z1), fma(v, x2, z2), fma(v, x3, z3)
-                v = splat(U[h, h])
-                q0, q1, q2, q3 = fma(y0, y0, q0), fma(y1, y1, q1), fma(y2, y2, q2), fma(y3, y3, q3)
-                if h > i:
-                    z0, z1 = fma(v, load(tile, h, t), z0), fma(v, load(tile, h, t + L), z1)
-                    z2, z3 = fma(v, load(tile, h, t + 2 * L), z2), fma(v, load(tile, h, t + 3 * L), z3)
-                    q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
-                if rows is not None:
-                    store(rows, i, t, y0)
-                    store(rows, i, t + L, y1)
-                    store(rows, i, t + 2 * L, y2)
-                    store(rows, i, t + 3 * L, y3)
-                    store(rows, i + 1, t, z0)
-                    store(rows, i + 1, t + L, z1)
-                    store(rows, i + 1, t + 2 * L, z2)
-                    store(rows, i + 1, t + 3 * L, z3)
-        q0, q1 = fma(half, q0, constants), fma(half, q1, constants)
-        q2, q3 = fma(half, q2, constants), fma(half, q3, constants)
-        store(out, 0, t, q0)
-        store(out, 0, t + L, q1)
-        store(out, 0, t + 2 * L, q2)
-        store(out, 0, t + 3 * L, q3)
-        if largest is not None:
-            p0, p1 = load(largest, 0, t), load(largest, 0, t + L)
-            p2, p3 = load(largest, 0, t + 2 * L), load(largest, 0, t + 3 * L)
-            store(largest, 0, t, larger(q0, p0, q0, p0))
-            store(largest, 0, t + L, larger(q1, p1, q1, p1))
-            store(largest, 0, t + 2 * L, larger(q2, p2, q2, p2))
-            store(largest, 0, t + 3 * L, larger(q3, p3, q3, p3))
+    m = len(shift)
+    for t in range(0, n, 4 * lanes(tile)):
+        largest_here = load4(largest, 0, t)
+        q = cast(largest_here, 0.0)
+        for i in range(0, m, 2):
+            h = i + 1 if i + 1 < m else i
+            y, z = cast(q, -shift[i]), cast(q, -shift[h])
+            for j in range(i + 1):
+                x = load4(tile, j, t)
+                y, z = fma(cast(q, U[i, j]), x, y), fma(cast(q, U[h, j]), x, z)
+            q = fma(y, y, q)
+            if h > i:
+                z = fma(cast(q, U[h, h]), load4(tile, h, t), z)
+                q = fma(z, z, q)
+            if rows is not None:
+                store(rows, i, t, y)
+                store(rows, i + 1, t, z)
+        q = fma(cast(q, -0.5), q, cast(q, constant))
+        store(out, 0, t, q)
+        store(largest, 0, t, larger(q, largest_here, q, largest_here))
 
 
 @compiled
-def _spherical_log_normals(tile, means, U, constants, narrow, which, n, joint, largest):
-    """`_log_normal` of spherical components, by |x - mu|^2, which is written to the last K rows of ``joint``.
+def _diagonal_log_normals(tile, vectors, U, of_group, n, joint, squares, largest):
+    """`_log_normal` of the components of a group, for diagonal U (K, m): one component after the other reads the same few samples.
 
-    Components that are not used have the constant -inf. ``which`` is one that is narrow, or -1 for all that are not; they read the same few
-    samples one after the other.
+    ``squares`` is None, or becomes |x - mu|^2 of spherical components.
     """
-    (K, m), L, number, zero = means.shape, lanes(tile), tile.dtype.type, splat(tile.dtype.type(0))
-    begin, end = (which, which + 1) if which >= 0 else (0, K)
-    for t in range(0, n, 4 * L):
-        p0, p1 = load(largest, 0, t), load(largest, 0, t + L)
-        p2, p3 = load(largest, 0, t + 2 * L), load(largest, 0, t + 3 * L)
-        for k in range(begin, end):
-            if constants[k] > -np.inf and narrow[k] == (which >= 0):
-                q0, q1, q2, q3 = zero, zero, zero, zero
+    (K, _, m), (constants, groups, g) = vectors.shape, of_group
+    for t in range(0, n, 4 * lanes(tile)):
+        largest_here = load4(largest, 0, t)
+        for k in range(K):
+            if groups[k] == g:
+                q, factor = cast(largest_here, 0.0), tile.dtype.type(-0.5)
                 for i in range(m):
-                    c = splat(means[k, i])
-                    z0, z1 = load(tile, i, t) - c, load(tile, i, t + L) - c
-                    z2, z3 = load(tile, i, t + 2 * L) - c, load(tile, i, t + 3 * L) - c
-                    q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
-                store(joint, K + k, t, q0)
-                store(joint, K + k, t + L, q1)
-                store(joint, K + k, t + 2 * L, q2)
-                store(joint, K + k, t + 3 * L, q3)
-                factor, constant = splat(number(-0.5) * U[k, 0] * U[k, 0]), splat(number(constants[k]))
-                q0, q1 = fma(factor, q0, constant), fma(factor, q1, constant)
-                q2, q3 = fma(factor, q2, constant), fma(factor, q3, constant)
-                store(joint, k, t, q0)
-                store(joint, k, t + L, q1)
-                store(joint, k, t + 2 * L, q2)
-                store(joint, k, t + 3 * L, q3)
-                p0, p1 = larger(q0, p0, q0, p0), larger(q1, p1, q1, p1)
-                p2, p3 = larger(q2, p2, q2, p2), larger(q3, p3, q3, p3)
-        store(largest, 0, t, p0)
-        store(largest, 0, t + L, p1)
-        store(largest, 0, t + 2 * L, p2)
-        store(largest, 0, t + 3 * L, p3)
+                    x = load4(tile, i, t)
+                    if squares is None:
+                        z = fma(cast(q, U[k, i]), x, cast(q, -vectors[k, SHIFT, i]))
+                    else:
+                        z = x - cast(q, vectors[k, ORIGIN, i])
+                    q = fma(z, z, q)
+                if squares is not None:
+                    store(squares, k, t, q)
+                    factor = factor * U[k, 0] * U[k, 0]
+                q = fma(cast(q, factor), q, cast(q, constants[k]))
+                store(joint, k, t, q)
+                largest_here = larger(q, largest_here, q, largest_here)
+        store(largest, 0, t, largest_here)
 
 
 # The softmax
@@ -353,37 +342,35 @@ def _add_block(tile, w, n, i, j, whole, scatter):
 
 
 @compiled
-def _add_squares(joint, k, factors, n, counts, c, scatter):
-    """`_add_sum` of joint[k], and add the sum of the products times squared distances, see `_spherical_log_normals`, to ``scatter``."""
+def _add_squares(joint, squares, factors, groups, g, n, counts, c, scatter):
+    """`_add_sum` of densities of a group, and add the sum of the products times ``squares`` to ``scatter``."""
     L, K = lanes(joint), len(counts)
-    for half in range(HALVES):
-        total = squares = splat(joint.dtype.type(0))
-        for t in range(half * L, n, HALVES * L):
-            r = load(joint, k, t) * load(factors, 0, t)
-            store(joint, k, t, r)
-            total, squares = total + r, fma(r, load(joint, K + k, t), squares)
-        add_totals(counts, k, c, (total,))
-        add_totals(scatter, k, 0, (squares,))
+    for k in range(K):
+        for half in range(HALVES if groups[k] == g else 0):
+            total = total_squares = splat(joint.dtype.type(0))
+            for t in range(half * L, n, HALVES * L):
+                r = load(joint, k, t) * load(factors, 0, t)
+                store(joint, k, t, r)
+                total, total_squares = total + r, fma(r, load(squares, k, t), total_squares)
+            add_totals(counts, k, c, (total,))
+            add_totals(scatter, k, 0, (total_squares,))
 
 
 @compiled
-def _add_weighted(tile, constants, narrow, which, r, n, sums):
-    """Add sum r x to ``sums``, in four vectors, see `_add_block`; of the components that `_spherical_log_normals` says."""
-    begin, end = (which, which + 1) if which >= 0 else (0, len(sums))
-    even, L, zero = sums.shape[1], lanes(tile), splat(tile.dtype.type(0))
+def _add_weighted(tile, groups, g, r, n, sums):
+    """Add sum r x of the components of a group to ``sums``, in four vectors, see `_add_block`."""
+    (K, even), L, zero = sums.shape, lanes(tile), splat(tile.dtype.type(0))
     shift = L if HALVES == 2 else 0
     for i in range(0, even, BLOCK):
         j = i + 2 if HALVES == 1 and i + 2 < even else i
-        for k in range(begin, end):
-            if constants[k] > -np.inf and narrow[k] == (which >= 0):
+        for k in range(K):
+            if groups[k] == g:
                 s0, s1, s2, s3 = zero, zero, zero, zero
                 for t in range(0, n, HALVES * L):
                     u, v = load(r, k, t), load(r, k, t + shift)
-                    s0, s1 = fma(u, load(tile, i, t), s0), fma(u, load(tile, i + 1, t), s1)
-                    s2, s3 = (
-                        fma(v, load(tile, j, t + shift), s2),
-                        fma(v, load(tile, j + 1, t + shift), s3),
-                    )
+                    x0, x1 = load(tile, i, t), load(tile, i + 1, t)
+                    x2, x3 = load(tile, j, t + shift), load(tile, j + 1, t + shift)
+                    s0, s1, s2, s3 = fma(u, x0, s0), fma(u, x1, s1), fma(v, x2, s2), fma(v, x3, s3)
                 add_totals(sums, k, i, (s0, s1))
                 if HALVES == 2 or j > i:
                     add_totals(sums, k, j, (s2, s3))
@@ -454,9 +441,10 @@ def _about_means(origins, means, counts, offsets, scatter):
 
 
 # Entries. Arguments that belong together are tuples:
-#   gaussians  means (K, m); what rounding left of them; means again, but zero for narrow components; whiteners U, (K, m, m) or (K, m);
-#              U mu (K, m), but zero for narrow components; all in the type of x; the mask (K,) of narrow components: where U x and
-#              U mu would cancel; and means without rounding, but zero for narrow components
+#   U          whiteners, (K, m, m) or (K, m), in the type of x
+#   gaussians  vectors (K, 4, m) of each component, in the type of x: its mean, what rounding left of it, the origin of its sums, which is the
+#              mean, but zero for narrow components, and U mu, zero as well for these; the mask (K,) of narrow components: where U x and
+#              U mu would cancel; and means without rounding (K, m), but zero for narrow components
 #   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e), (K, e) or, of spherical covariances, (K, 1), float64, zero before;
 #              e is m or m + 1, even
 #   scratch    memory of shape (`scratch_rows`, at least `tile_samples`), of the type of x
@@ -468,7 +456,7 @@ def scratch_rows(n_joint, m):
     return n_joint + 2 * (m + m % 2) + 5
 
 
-@compiled
+@spliced
 def _memory(n_joint, m, scratch):
     """Joint densities; a tile; a centred tile; two rows; and three numbers per sample."""
     even = m + m % 2
@@ -476,11 +464,12 @@ def _memory(n_joint, m, scratch):
     for t in range(TILE // scratch.itemsize):
         scratch[n_joint + even - 1, t] = 0
         scratch[last - 1, t] = 0
-    return tile, scratch[n_joint + even : last], scratch[last : last + 2], scratch[last + 2 : last + 5]
+    centred = scratch[n_joint + even : last]
+    return scratch[:n_joint], tile, centred, scratch[last : last + 2], scratch[last + 2 : last + 5]
 
 
 @entry
-def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
+def e_step(samples, U, gaussians, mixture, counts, offsets, scatter, scratch, squares):
     """The E-step (Pulford 2022, eq. 15) on samples sorted by class, and the sums for eqs. 16 to 18.
 
     Parameters
@@ -488,13 +477,17 @@ def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
     samples : tuple
         x (m, N) or (2 m, N), the first of n columns, ``borders`` (C + 1,) and sample weights (n,). Class c has the samples from
         borders[c] to borders[c + 1].
+    U : ndarray
     gaussians : tuple
     mixture : tuple
         log N(mu_k; mu_k, P_k) (K,), log-weights (K, C), -inf where a class does not use a component, penalties (K, C) or (K, 1), and
-        memory (6, max(K, `tile_samples`)), float64.
+        memory (7, max(K, `tile_samples`)), float64.
     counts, offsets, scatter : ndarray
-        With an empty scatter there are no sums. As an argument its dimensions are known when this is compiled.
+        With an empty scatter there are no sums.
     scratch : ndarray
+    squares : ndarray or None
+        Memory (K, at least `tile_samples`) for spherical covariances, None for others. As an argument it is known when this is compiled, as
+        are the dimensions of U.
 
     Returns
     -------
@@ -504,18 +497,16 @@ def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
         False if the first is not: the components that carry a sample have none of it with the penalties.
     """
     x, first, borders, sample_weights = samples
-    means, lows, origins, U, shifts, narrow, exact_means = gaussians
-    log_scales, log_weights, penalties, memory = mixture
-    (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
-    m, size = means.shape[1], TILE // x.itemsize
-    is_spherical = scatter.shape[1] == 1
-    # Joint densities of spherical components are followed by squared distances.
-    tile, centred, w, per_sample = _memory(2 * K if is_spherical else K, m, scratch)
+    vectors, narrow, exact_means = gaussians
+    log_scales, log_weights, penalties, numbers = mixture
+    (K, C), number, with_sums = log_weights.shape, x.dtype.type, len(scatter) > 0
+    m, size = vectors.shape[2], TILE // x.itemsize
+    joint, tile, centred, w, per_sample = _memory(K, m, scratch)
     largest, total = per_sample[0], per_sample[1]
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
     # In a smaller sum the densities that count as zero would show.
     least_ratio = np.exp(np.float64(least)) / (1.2e-7 if x.itemsize == 4 else 2.3e-16)
-    constants, factors, terms, totals = memory[0], memory[1], memory[2:5], memory[5]
+    constants, factors, groups, totals, terms = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4:]
     totals[0], totals[1], objective, exact = 0.0, 0.0, 0.0, True
     for c in range(C):
         totals[2] = 0.0
@@ -525,8 +516,9 @@ def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
                 least_penalty = penalties[k, p] if penalties[k, p] < least_penalty else least_penalty
                 penalty = penalties[k, p] if penalties[k, p] > penalty else penalty
         for k in range(K):
-            constants[k], factors[k] = -np.inf, 0.0
+            constants[k], factors[k], groups[k] = -np.inf, 0.0, K
             if log_weights[k, c] > -np.inf:
+                groups[k] = k if narrow[k] else -1
                 # A penalty that all have is subtracted at the end: a large one would leave no digits of the rest.
                 constants[k] = log_scales[k] + log_weights[k, c] - (penalties[k, p] - least_penalty)
                 factors[k] = np.exp(penalties[k, p] - penalty)
@@ -535,23 +527,22 @@ def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
             filled = _load(x, m, first + begin, n, tile)
             for t in range(filled):
                 largest[t] = -np.inf
-            for k in range(K):
-                if constants[k] > -np.inf:
-                    if narrow[k]:
-                        _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-                    if scatter.ndim == 2 and is_spherical:
-                        if narrow[k]:
-                            _spherical_log_normals(
-                                centred, origins, U, constants, narrow, k, filled, scratch, largest
+            for g in range(-1, K):
+                if g >= 0:
+                    if groups[g] != g:
+                        continue
+                    _centre(tile, x, first + begin, n, filled, vectors[g], centred)
+                source = centred if g >= 0 else tile
+                if U.ndim == 2:
+                    of_group = constants, groups, g
+                    _diagonal_log_normals(source, vectors, U, of_group, filled, joint, squares, largest)
+                else:
+                    for k in range(K):
+                        if groups[k] == g:
+                            _log_normal(
+                                source, U[k], vectors[k, SHIFT], constants[k], filled, joint[k], largest, None
                             )
-                    else:
-                        source = centred if narrow[k] else tile
-                        _log_normal(
-                            source, U[k], shifts[k], number(constants[k]), filled, scratch[k], largest, None
-                        )
-            if scatter.ndim == 2 and is_spherical:
-                _spherical_log_normals(tile, origins, U, constants, narrow, -1, filled, scratch, largest)
-            _exponentiate(scratch[:K], constants, factors, filled, per_sample, least)
+            _exponentiate(joint, constants, factors, filled, per_sample, least)
             limits = penalty - least_penalty, least_ratio
             n_lost = _add_log_densities(per_sample, sample_weights, begin, n, filled, limits, terms, totals)
             exact &= n_lost == 0
@@ -560,45 +551,57 @@ def e_step(samples, gaussians, mixture, counts, offsets, scatter, scratch):
                     total[t] = number(sample_weights[np.uintp(begin) + t]) / total[t]
                 for t in range(n, filled):
                     total[t] = 0
-                for k in range(K):
-                    if constants[k] > -np.inf:
-                        if narrow[k]:
-                            _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-                        if scatter.ndim == 2 and is_spherical:
-                            _add_squares(scratch, k, total, filled, counts, c, scatter)
-                            if narrow[k]:
-                                _add_weighted(centred, constants, narrow, k, scratch, filled, offsets)
-                        else:
-                            _add_sum(scratch, k, total, filled, counts, k, c)
-                            g = k if n_scatter > 1 else 0
-                            source = centred if narrow[k] else tile
-                            _add_sums(source, origins[k], scratch[k], filled, w, offsets[k], scatter[g])
-                if scatter.ndim == 2 and is_spherical:
-                    _add_weighted(tile, constants, narrow, -1, scratch, filled, offsets)
+                for g in range(-1, K):
+                    if g >= 0:
+                        if groups[g] != g:
+                            continue
+                        _centre(tile, x, first + begin, n, filled, vectors[g], centred)
+                    source = centred if g >= 0 else tile
+                    if squares is not None:
+                        _add_squares(joint, squares, total, groups, g, filled, counts, c, scatter)
+                        _add_weighted(source, groups, g, joint, filled, offsets)
+                    else:
+                        for k in range(K):
+                            if groups[k] == g:
+                                _add_sum(joint, k, total, filled, counts, k, c)
+                                to = scatter[k if len(scatter) > 1 else 0]
+                                _add_sums(source, vectors[k, ORIGIN], joint[k], filled, w, offsets[k], to)
         if totals[2] > 0:  # without samples the penalty is infinite
             objective -= least_penalty * totals[2]
     if with_sums:
-        _about_means(origins, exact_means, counts, offsets, scatter)
+        _about_means(vectors[:, ORIGIN], exact_means, counts, offsets, scatter)
     return totals[0] + totals[1], totals[0] + objective, exact
 
 
 @entry
-def log_normal(samples, gaussians, log_scales, result, scratch):
+def log_normal(samples, U, gaussians, log_scales, groups, result, scratch):
     """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) or (2 m, N) and the first of n columns."""
-    x, first = samples
-    means, lows, _, U, shifts, narrow, _ = gaussians
-    (K, n_samples), m, size = result.shape, means.shape[1], TILE // x.itemsize
-    tile, centred, _, _ = _memory(1, m, scratch)
+    (x, first), (vectors, _, _) = samples, gaussians
+    (K, n_samples), m, size = result.shape, vectors.shape[2], TILE // x.itemsize
+    joint, tile, centred, _, per_sample = _memory(K, m, scratch)
+    largest = per_sample[0]
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, m, first + begin, n, tile)
+        for g in range(-1, K):
+            if g >= 0:
+                if groups[g] != g:
+                    continue
+                _centre(tile, x, first + begin, n, filled, vectors[g], centred)
+            source = centred if g >= 0 else tile
+            if U.ndim == 2:
+                _diagonal_log_normals(
+                    source, vectors, U, (log_scales, groups, g), filled, joint, None, largest
+                )
+            else:
+                for k in range(K):
+                    if groups[k] == g:
+                        _log_normal(
+                            source, U[k], vectors[k, SHIFT], log_scales[k], filled, joint[k], largest, None
+                        )
         for k in range(K):
-            if narrow[k]:
-                _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-            source, constant = centred if narrow[k] else tile, tile.dtype.type(log_scales[k])
-            _log_normal(source, U[k], shifts[k], constant, filled, scratch[0], None, None)
             for t in range(np.uintp(n)):
-                result[k, np.uintp(begin) + t] = scratch[0, t]
+                result[k, np.uintp(begin) + t] = joint[k, t]
 
 
 @entry
@@ -607,9 +610,8 @@ def weighted_sums(x, means, responsibilities, sums, scratch):
 
     ``means`` are two arrays (K, m), in the type of x, as ``responsibilities`` are, and without rounding.
     """
-    counts, offsets, scatter = sums
-    (origins, exact_means), n_samples, r, size = means, x.shape[1], scratch[0], TILE // x.itemsize
-    tile, _, w, _ = _memory(1, len(x), scratch)
+    (counts, offsets, scatter), (joint, tile, _, w, _) = sums, _memory(1, len(x), scratch)
+    (origins, exact_means), n_samples, r, size = means, x.shape[1], joint[0], TILE // x.itemsize
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, len(x), begin, n, tile)
@@ -626,14 +628,13 @@ def weighted_sums(x, means, responsibilities, sums, scratch):
 @entry
 def whiten(samples, gaussian, result, scratch):
     """U (x - mu) of n columns of x (m, N), written to ``result`` (m, n), for triangular U, (m, m), and U mu, (m,)."""
-    x, first = samples
-    U, shift = gaussian
-    (m, n_samples), size = result.shape, TILE // x.itemsize
-    tile, rows, _, _ = _memory(1, m, scratch)
+    (x, first), (U, shift), (m, n_samples) = samples, gaussian, result.shape
+    size = TILE // x.itemsize
+    joint, tile, rows, _, per_sample = _memory(1, m, scratch)
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, m, first + begin, n, tile)
-        _log_normal(tile, U, shift, tile.dtype.type(0), filled, scratch[0], None, rows)
+        _log_normal(tile, U, shift, 0.0, filled, joint[0], per_sample[0], rows)
         for i in range(m):
             for t in range(np.uintp(n)):
                 result[i, np.uintp(begin) + t] = rows[i, t]

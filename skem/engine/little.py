@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from skem.engine import compiled
 from skem.engine.covariances import Maximised, maximised
-from skem.engine.density import empty_arrays, float64_scratch, scratch_of, statistics_of, zero_sums
+from skem.engine.density import arrange, empty_arrays, float64_scratch, scratch_of, statistics_of, zero_sums
 from skem.engine.linalg import factorised
 from skem.engine.parameters import FLOAT64, LARGEST32, SINGULAR, Mixture, Statistics
 from skem.engine.parts import PartsInMemory
@@ -34,7 +34,7 @@ def iterations(
     chunk, *others = chunks(rows, K * problem.covariance_type.n_products(m))
     if others:
         return
-    kernels, matrices, is_float32 = compiled.kernels(), compiled.matrices(), dtype != FLOAT64
+    kernels, is_float32 = compiled.kernels(), dtype != FLOAT64
     samples = (*rows.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
     largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
     arrays, numbers = empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
@@ -46,7 +46,7 @@ def iterations(
         )
         gaussians, _, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
         _, U, shifts, log_scales, traces, sensitivities, _ = gaussians
-        any_narrow = matrices.arrange((means, U, shifts, sensitivities), arrays)
+        any_narrow = arrange(means, U, shifts, sensitivities, arrays)
         if not all_regular or (
             is_float32 and (any_narrow or not exact or max(traces.tolist()) >= largest_trace)
         ):
@@ -58,7 +58,9 @@ def iterations(
         for buffer in buffers[0]:
             buffer.fill(0.0)
         of_model = log_scales, log_weights, penalties, numbers
-        log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, *buffers[0], scratch)
+        log_likelihood, objective, exact = kernels.e_step(
+            samples, arrays[0], arrays[1:], of_model, *buffers[0], scratch, None
+        )
         if not exact:
             return
         mixture = Mixture(weights, means, covariances)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import compiled, entry
+from skem.engine.kernels import LOW, MEAN, ORIGIN, SHIFT, compiled, entry, spliced
 from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI, SAFE32, SAFE64
 from skem.engine.vectors import fma, lanes, load, splat, store
 
@@ -56,7 +56,7 @@ def product(a, b, out, scratch):
                 out[g, i, j] = sums[i, j]
 
 
-@compiled
+@spliced
 def _cholesky(P, R):
     """The upper triangle of R with P = R^T R, from the lower triangle of P; NaN where P is not positive definite."""
     m = len(P)
@@ -74,7 +74,7 @@ def _cholesky(P, R):
                 R[i, j] = fma(factor, R[p, j], R[i, j])
 
 
-@compiled
+@spliced
 def _invert(R, inverse):
     """The lower triangle of R^-T; above it zeros."""
     m = len(R)
@@ -175,24 +175,24 @@ def factorise(means, covariances, rounding, singular, out):
 def arrange(gaussians, arrays):
     """Fill the arrays that ``kernels`` take as ``gaussians``, in their type; return True if a component is narrow.
 
-    ``gaussians`` are means (K, m), whiteners, U mu (K, m) and sensitivities (K,).
+    ``gaussians`` are means (K, m), whiteners as one vector, U mu (K, m) and sensitivities (K,).
     """
     exact, exact_whiteners, exact_shifts, sensitivities = gaussians
-    means, lows, origins, whiteners, shifts, narrow, exact_means = arrays
-    (K, m), narrow_from = exact.shape, SAFE32 if means.itemsize == 4 else SAFE64
+    whiteners, vectors, narrow, exact_means = arrays
+    (K, m), narrow_from = exact.shape, SAFE32 if vectors.itemsize == 4 else SAFE64
+    zero = vectors.dtype.type(0)
     any_narrow = False
     for k in range(K):
         narrow[k] = not sensitivities[k] < narrow_from
         any_narrow |= narrow[k]
         for i in range(m):
-            means[k, i] = exact[k, i]
-            lows[k, i] = exact[k, i] - np.float64(means[k, i])
-            origins[k, i] = means.dtype.type(0) if narrow[k] else means[k, i]
-            shifts[k, i] = 0.0 if narrow[k] else exact_shifts[k, i]
+            vectors[k, MEAN, i] = exact[k, i]
+            vectors[k, LOW, i] = exact[k, i] - np.float64(vectors[k, MEAN, i])
+            vectors[k, ORIGIN, i] = zero if narrow[k] else vectors[k, MEAN, i]
+            vectors[k, SHIFT, i] = 0.0 if narrow[k] else exact_shifts[k, i]
             exact_means[k, i] = 0.0 if narrow[k] else exact[k, i]
-    flat, exact_flat = whiteners.reshape(-1), exact_whiteners.reshape(-1)
-    for i in range(len(flat)):
-        flat[i] = exact_flat[i]
+    for i in range(len(whiteners)):
+        whiteners[i] = exact_whiteners[i]
     return any_narrow
 
 

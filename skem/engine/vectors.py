@@ -35,10 +35,10 @@ _int32 = ir.IntType(32)
 
 
 class Vector(types.Type):
-    """numba's type of as many numbers as a register holds."""
+    """numba's type of as many numbers as some registers hold."""
 
-    def __init__(self, element: types.Float) -> None:
-        self.element, self.lanes = element, BYTES * 8 // element.bitwidth
+    def __init__(self, element: types.Float, registers: int = 1) -> None:
+        self.element, self.lanes = element, registers * BYTES * 8 // element.bitwidth
         super().__init__(f"Vector({element}, {self.lanes})")
 
 
@@ -76,16 +76,26 @@ def lanes(typingctx, array):
     return types.intp(array), codegen
 
 
-@intrinsic
-def load(typingctx, array, i, t):
-    """The vector array[i, t:t + lanes] of a C-contiguous array; of one dimension, array[t:t + lanes]. Nothing checks the indices."""
-    vector = Vector(array.dtype)
+def _load(array: Any, i: Any, t: Any, registers: int) -> Any:
+    vector = Vector(array.dtype, registers)
 
     def codegen(context, builder, sig, args):
         pointer = _pointer(context, builder, sig.args[0], *args, vector.lanes)
         return builder.load(pointer, align=array.dtype.bitwidth // 8)
 
     return vector(array, i, t), codegen
+
+
+@intrinsic
+def load(typingctx, array, i, t):
+    """The vector array[i, t:t + lanes] of a C-contiguous array; of one dimension, array[t:t + lanes]. Nothing checks the indices."""
+    return _load(array, i, t, 1)
+
+
+@intrinsic
+def load4(typingctx, array, i, t):
+    """Four consecutive vectors as one, see `load`."""
+    return _load(array, i, t, 4)
 
 
 @intrinsic

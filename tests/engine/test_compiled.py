@@ -83,12 +83,16 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     shifts = whiteners * means if whiteners.ndim == 2 else np.einsum("kij,kj->ki", whiteners, means)
     sensitivities = np.full(K, np.inf if narrow else 0.0)
     gaussians = Gaussians(means, whiteners, shifts, log_scales, np.zeros(K), sensitivities, sensitivities)
+    U, *arrays = density.kernel_arrays(gaussians, np.dtype(dtype))[1]
+    scratch = density.scratch_of(Scratch(), 2 * K, m, np.dtype(dtype))
     log_likelihood, objective, exact = compiled.kernels().e_step(
         (around, first, borders, weights),
-        density.kernel_arrays(gaussians, np.dtype(dtype))[1],
+        U,
+        tuple(arrays),
         (log_scales, log_weights, penalties, density.float64_scratch(K, np.dtype(dtype))),
         *sums,
-        density.scratch_of(Scratch(), 2 * K, m, np.dtype(dtype)),
+        scratch,
+        scratch[-K:] if sums[2].shape[1:] == (1,) else None,
     )
     eps = 64 * np.finfo(dtype).eps
     scale = weights @ np.abs(log_normal).max(axis=0)
