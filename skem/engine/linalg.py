@@ -22,16 +22,11 @@ def factorised(
 ) -> tuple[Gaussians, np.ndarray, bool, bool]:
     """See `matrices.factorise`: Gaussians, the mask of regular covariances, and whether all are regular, and exact."""
     (K, m), G = means.shape, len(covariances)
-    U, regular = np.empty(covariances.shape), np.empty(G, dtype=bool)
-    shifts, (log_scales, traces, sensitivities, cancellations) = np.empty((K, m)), np.empty((4, K))
-    out = np.empty((m, m)), U, shifts, (log_scales, traces, sensitivities, cancellations), regular
+    U, shifts, numbers = np.empty(covariances.shape), np.empty((K, m)), np.empty((4, K))
+    regular, R = np.empty(G, dtype=bool), np.empty((m, m))
+    out = R, U, shifts, numbers, regular
     all_regular, exact = compiled.matrices().factorise(means, covariances, rounding, singular, out)
-    return (
-        Gaussians(means, U, shifts, log_scales, traces, sensitivities, cancellations),
-        regular,
-        all_regular,
-        exact,
-    )
+    return Gaussians(means, U, shifts, *numbers), regular, all_regular, exact
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -108,7 +108,7 @@ def factorise(means, covariances, rounding, singular, out):
         m times this share of a variance is lost in rounding.
     out : tuple
         Overwritten: memory R (m, m); whiteners U = L^-1 of P = L L^T, of the shape of ``covariances``, NaN where P is not positive
-        definite; U mu (K, m); log_scales, traces, sensitivities and cancellations (K,), see ``parameters.Gaussians``; and the mask (K,) or (1,)
+        definite; U mu (K, m); log_scales, traces, sensitivities and cancellations (4, K), see ``parameters.Gaussians``; and the mask (K,) or (1,)
         of regular covariances, whose pivots are not lost in rounding.
 
     Returns
@@ -117,7 +117,8 @@ def factorise(means, covariances, rounding, singular, out):
         True if no pivot is lost in rounding, and if all have three digits.
     """
     (K, m), G = means.shape, len(covariances)
-    R, U, shifts, (log_scales, traces, sensitivities, cancellations), regular = out
+    R, U, shifts, numbers, regular = out
+    log_scales, traces, sensitivities, cancellations = numbers[0], numbers[1], numbers[2], numbers[3]
     all_regular, all_exact = True, True
     for g in range(G):
         _cholesky(covariances[g], R)

@@ -735,18 +735,22 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         log_density = to_numpy(self.score_samples(X))
         return log_density, check_weights(to_numpy(sample_weight), log_density[:, None])
 
+    def _total(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.floating, float]:
+        """The weighted sum of log p(x), and that of the weights."""
+        log_density, weights = self._weighted(X, sample_weight)
+        total = total_weight(len(weights), weights)
+        # A product by BLAS would depend on the processor.
+        return (weights * log_density).sum(), total
+
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Bayesian information criterion on ``X``; lower is better.
 
         ``sample_weight`` (n_samples,) is the number of times that each sample counts, by default one. Weights of ``fit`` do not
         apply, and unlike there the scale of the weights matters.
         """
-        log_density, weights = self._weighted(X, sample_weight)
-        total = total_weight(len(weights), weights)
-        return float(-2 * weights @ log_density + self.n_parameters_ * np.log(total))
+        log_likelihood, total = self._total(X, sample_weight)
+        return float(-2 * log_likelihood + self.n_parameters_ * np.log(total))
 
     def aic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Akaike information criterion on ``X``; lower is better. ``sample_weight`` is as in ``bic``."""
-        log_density, weights = self._weighted(X, sample_weight)
-        total_weight(len(weights), weights)
-        return float(-2 * weights @ log_density + 2 * self.n_parameters_)
+        return float(-2 * self._total(X, sample_weight)[0] + 2 * self.n_parameters_)

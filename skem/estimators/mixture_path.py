@@ -246,6 +246,6 @@ def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: b
         entry["bic"] = model.bic(X, sample_weight=weights)
         entry["aic"] = model.aic(X, sample_weight=weights)
         responsibilities = model.predict_proba(X)
-        entropy = -float(weights @ xlogy(responsibilities, responsibilities).sum(axis=1))
+        entropy = -float((weights * xlogy(responsibilities, responsibilities).sum(axis=1)).sum())
         entry["icl"] = entry["bic"] + 2 * entropy
     return entry
