@@ -203,8 +203,7 @@ def _log_normal(tile, U, shift, constant, n, out, largest, rows):
     """
     m = len(shift)
     for t in range(0, n, 4 * lanes(tile)):
-        largest_here = load4(largest, 0, t)
-        q = cast(largest_here, 0.0)
+        q = cast(load4(tile, 0, t), 0.0)
         for i in range(0, m, 2):
             h = i + 1 if i + 1 < m else i
             y, z = cast(q, -shift[i]), cast(q, -shift[h])
@@ -220,7 +219,8 @@ def _log_normal(tile, U, shift, constant, n, out, largest, rows):
                 store(rows, i + 1, t, z)
         q = fma(cast(q, -0.5), q, cast(q, constant))
         store(out, 0, t, q)
-        store(largest, 0, t, larger(q, largest_here, q, largest_here))
+        p = load4(largest, 0, t)  # not before: with AVX2 the loops above need all registers
+        store(largest, 0, t, larger(q, p, q, p))
 
 
 @compiled
