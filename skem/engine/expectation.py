@@ -118,6 +118,7 @@ class Expectation:
         weights, (x, first) = rows.weights[chunk.rows], read(chunk.rows)
         (k, C), (U, *_) = model.log_weights.shape, model.arrays
         m, gaussians = U.shape[1], model.arrays[1:]
+        # Of one feature they are diagonal, and so is the shape of their sums.
         is_spherical, kernels = self.covariance_type.name == "spherical" and m > 1, compiled.kernels()
         memory = scratch_of(scratch, 2 * k if is_spherical else k, m, x.dtype)
         squares = memory[-k:] if is_spherical else None

@@ -243,7 +243,9 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
     def _starts(self, training: Training) -> Iterator[list[Mixture]]:
         """Yield initialisations; between two of them, this estimator has the fit from the first."""
         for random_state in training.random_states:
-            yield self._initial(training, random_state)
+            with single_threaded():
+                start = self._initial(training, random_state)
+            yield start
 
     def _value(self, training: Training, iteration: Iteration) -> float:
         """The fit with the largest value is kept."""
@@ -274,12 +276,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
         best_value, best, stop, selection = -np.inf, None, False, None
         held_out, model = training.held_out, training.model
         with Workers(self.n_jobs) as workers:
-            starts = enumerate(self._starts(training), 1)
-            while True:
-                with single_threaded():
-                    number, start = next(starts, (0, None))
-                if start is None:
-                    break
+            for number, start in enumerate(self._starts(training), 1):
                 if held_out is not None and model.early_stopping:
                     names, patience = ("_fitted", "best_iter_"), model._option("n_iter_no_change")
                     selection = Selection(self, partial(held_out.accuracy, self), names, patience)
