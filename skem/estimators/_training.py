@@ -161,7 +161,7 @@ class Training:
             log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
             objective.append(sum([state.objective for state in states]) - log_volume)
             raise_unless_finite(objective[-1])
-            converged = objective[-1] - before < tol if tol else None
+            converged = bool(objective[-1] - before < tol) if tol else None
             before = objective[-1]
             last = bool(converged) or len(objective) == max_iter
             yield Iteration(states, log_likelihood, objective, converged, last)

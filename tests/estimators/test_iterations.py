@@ -52,7 +52,7 @@ def test_tol_is_the_least_gain_of_the_objective(model):
     assert clone(model).set_params(tol=0, **options).fit(X, y).n_iter_ == 60
 
 
-def converged(model):
+def converged(model, X=X):
     """``converged_`` after a fit, None if there is none; a warning has to come with False, and only with it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -80,6 +80,8 @@ def test_converged_exists_only_with_a_criterion(model):
     model.set_params(random_state=0)
     assert converged(clone(model)) is (True if model.tol else None)
     assert converged(model.set_params(tol=0.1)) is True
+    if not isinstance(model, skem.SDGMClassifier):
+        assert converged(model, np.where(X.max(axis=0) == X, np.nan, X)) is True
     for tol, expected in ((1e-12, False), (0, None)):
         assert converged(model.set_params(tol=tol, max_iter=2)) is expected
 
