@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import sklearn
@@ -66,8 +65,11 @@ def _users_code() -> Iterator[None]:
 class Progress:
     """A fit as the callbacks of its estimator see it: at most ``max_tasks`` iterations, or fits of other estimators.
 
-    The number is None if it is not known in advance. ``parallel`` tasks may run side by side; each then has its number.
+    The number is None if it is not known in advance. ``parallel`` tasks may run side by side; each then has its number. ``stop`` is True
+    if a callback ends the fit after the last task.
     """
+
+    stop = False
 
     def __init__(
         self,
@@ -90,31 +92,23 @@ class Progress:
             self._fit.call_on_fit_task_begin(**self._data)
 
     @contextmanager
-    def task(self, name: str = "iteration", number: int | None = None) -> Iterator[Task]:
+    def task(self, name: str = "iteration", number: int | None = None) -> Iterator[None]:
         """One task, begun and ended."""
-        task = Task()
         if not self.observed:
-            yield task
+            yield
             return
         context = self._fit.subcontext(task_name=name, task_id=number)
         with _users_code():
             context.call_on_fit_task_begin(**self._data)
-        yield task
+        yield
         # An estimator replaces its attributes after each iteration rather than change them, so a shallow copy of it is
         # the model as if the fit had stopped here.
         attributes = dict if name == "iteration" else None
         with interruptible(), _users_code():
-            task.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
+            self.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
 
     def end(self) -> None:
         if not self.observed:
             return
         with _users_code():
             self._fit.call_on_fit_task_end(**self._data, reconstruction_attributes=dict)
-
-
-@dataclass
-class Task:
-    """``stop`` is True once the task has ended and a callback ends the fit."""
-
-    stop: bool = False

@@ -76,7 +76,7 @@ def _train(model: Any, training: Training, progress: Progress) -> Generator[Any,
     with Workers(model.n_jobs) as workers:
         states, finished, stop = _iterations(model, training, workers), False, False
         while not (finished or stop):
-            with progress.task() as task, single_threaded():
+            with progress.task(), single_threaded():
                 state, finished = next(states)
                 _store(model, training, state)
                 fit_temperature(model, training)
@@ -84,7 +84,7 @@ def _train(model: Any, training: Training, progress: Progress) -> Generator[Any,
                 # Steps on batches are too long to stop after, until the last iteration.
                 if selection is not None and (parameters.early_stopping or not parameters.batch_size):
                     finished |= selection.add() and parameters.early_stopping
-            stop = bool((yield model)) or task.stop
+            stop = bool((yield model)) or progress.stop
     if selection is not None:
         selection.add()
         selection.restore_best()

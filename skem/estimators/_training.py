@@ -283,7 +283,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                 iterations = training.iterations(start, workers, model.max_iter, model.tol)
                 finished = False
                 while not (finished or stop):
-                    with progress.task() as task:
+                    with progress.task():
                         iteration = next(iterations)
                         finished = iteration.last
                         if finished or eager or selection or progress.observed:
@@ -299,7 +299,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                             f"initialisation {number}, iteration {len(iteration.objective)}: "
                             f"objective {iteration.objective[-1]:.6f} nats per sample"
                         )
-                    stop = bool((yield self)) or task.stop
+                    stop = bool((yield self)) or progress.stop
                 value = self._value(training, iteration)
                 if held_out is not None and selection is not None:
                     selection.restore_best()

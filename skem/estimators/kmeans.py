@@ -177,14 +177,11 @@ class KMeans(
         features = Rows(used, None, self._shift, self._scale)
         random_state = check_random_state(self.random_state)
         best: Clusters | None = None
-        stop = False
 
         def observe(centres: np.ndarray) -> bool:
-            nonlocal stop
-            with progress.task() as task:
+            with progress.task():
                 self._keep_centres(centres)
-            stop = task.stop
-            return stop
+            return progress.stop
 
         with Workers(self.n_jobs) as workers:
             samples = Samples(features, weights, workers)
@@ -199,7 +196,7 @@ class KMeans(
                 # Fits often end in the same clusters, between which rounding does not choose.
                 if best is None or clusters.inertia < (1 - 1e-9) * best.inertia:
                     best = clusters
-                if stop:
+                if progress.stop:
                     break
         assert best is not None
         self._keep_centres(best.centres)

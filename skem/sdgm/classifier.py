@@ -284,7 +284,7 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
         updates = iterations(samples, basis, responsibilities, one_precision=self._one_precision, **options)
         states: list[State] = []
         while len(states) < self.max_iter:
-            with progress.task() as task:
+            with progress.task():
                 states.append(next(updates))
                 logger.info(
                     "%s: iteration %d of at most %d, %d weights, objective %.6g",
@@ -293,7 +293,7 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
                 )
                 if progress.observed:
                     self._keep(states, samples, points, used[first, 0])
-            if task.stop or states[-1].converged:
+            if progress.stop or states[-1].converged:
                 break
         self._keep(states, samples, points, used[first, 0])
         if not self.n_nonzero_weights_:
@@ -301,7 +301,7 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
                 f"{type(self).__name__} dropped all weights and predicts the shares of the classes: set "
                 "standardize=True, or a larger max_precision",
             )
-        if not task.stop:
+        if not progress.stop:
             warn_unless_converged(self, self.max_iter)
 
     def _refuse_classes(self, codes: np.ndarray) -> None:
