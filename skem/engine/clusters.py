@@ -57,13 +57,13 @@ def pooled_scatter(
 
 
 def pooled_covariance(
-    samples: Samples, means: np.ndarray | None, labels: np.ndarray, covariance_type: CovarianceType
+    samples: Samples, means: np.ndarray, labels: np.ndarray | None, covariance_type: CovarianceType
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the covariance about given means (K, m), by default those of the clusters, and the share of each cluster (K,)."""
-    if means is None:
-        means, counts = means_of(samples, labels, labels.max() + 1)
-    else:
-        counts = np.bincount(labels, weights=samples.weights, minlength=len(means))
+    """Return the covariance about the means (K, m) of clusters, and the share of each cluster (K,); without labels about the mean of all."""
+    if labels is None:
+        labels = np.zeros(len(samples.weights), dtype=int)
+        means, _ = means_of(samples, labels, 1)
+    counts = np.bincount(labels, weights=samples.weights, minlength=len(means))
     total = counts.sum()
     return pooled_scatter(samples, means, labels, covariance_type) / total, counts / total
 

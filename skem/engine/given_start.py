@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,36 +42,31 @@ def _matches(shape: tuple[int, ...], allowed: tuple[int | str, ...]) -> bool:
 
 def checked_init(
     init: tuple | list,
-    *,
-    block: int,
-    n_blocks: int,
-    sizes: tuple[int | None, int, int | None],
+    n_components: int | None,
+    widths: Sequence[int],
+    n_classes: int | None,
     covariance_type: CovarianceType,
-) -> Mixture:
-    """Check the initial parameters of one feature block.
+) -> list[Mixture]:
+    """Check initial parameters, a tuple (weights, means, covariances) or a list of them, one per feature block.
 
-    Parameters
-    ----------
-    init : tuple (weights, means, covariances), or a list of them, one per feature block
-    block, n_blocks : int
-        Index of the feature block, and number of feature blocks.
-    sizes : tuple
-        K, or None for the number of means; m; and L, or None without classes.
-    covariance_type : CovarianceType
+    ``widths`` are the numbers of features of the blocks; see `checked_mixture` for the others.
 
     Raises
     ------
     ValueError
         Arrays of the wrong shape, NaN, weights that do not sum to one, or a covariance that is not positive definite.
     """
-    mixtures = init if isinstance(init, list) else [init]
+    mixtures, n_blocks = init if isinstance(init, list) else [init], len(widths)
     if len(mixtures) != n_blocks or not all(isinstance(each, tuple) and len(each) == 3 for each in mixtures):
         wanted = "a tuple (weights, means, covariances)"
         if n_blocks > 1:
             wanted = f"a list of {n_blocks} tuples (weights, means, covariances), one per feature block"
         raise ValueError(f"init_params must be {wanted}; got a {type(init).__name__} of length {len(init)}.")
-    pattern = f"init_params: {{}} of block {block}" if n_blocks > 1 else "init_params: {}"
-    return checked_mixture(mixtures[block], sizes, covariance_type, pattern)
+    checked = []
+    for r, (arrays, m) in enumerate(zip(mixtures, widths, strict=True)):
+        pattern = f"init_params: {{}} of block {r}" if n_blocks > 1 else "init_params: {}"
+        checked.append(checked_mixture(arrays, (n_components, m, n_classes), covariance_type, pattern))
+    return checked
 
 
 def checked_mixture(
@@ -79,7 +75,7 @@ def checked_mixture(
     covariance_type: CovarianceType,
     pattern: str = "{}",
 ) -> Mixture:
-    """Check weights, means and covariances as `checked_init` does, and return them as a mixture.
+    """Check weights, means and covariances, and return them as a mixture.
 
     ``sizes`` are K and m, or None for those of the means, and L, or None for weights of shape (K,). ``pattern`` is the name of an
     array in error messages, with {} for "weights", "means" or "covariances".
@@ -103,13 +99,6 @@ def checked_mixture(
             f"{names[2]} must be symmetric and positive definite; symmetrise them, or add a multiple of the identity."
         )
     return Mixture(weights / sums, means, covariances)
-
-
-def checked_means(
-    means: ArrayLike, n_components: int | None, n_features: int, name: str = "init_params: means"
-) -> np.ndarray:
-    """Check initial means of shape (K, m); ``name`` is the name of the array in the error message."""
-    return checked_array(name, means, (n_components or "K", n_features))
 
 
 def checked_labels(labels: ArrayLike, n_components: int, n_samples: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Initial parameters of classifiers: a registry of initialisations.
+"""Initial parameters that samples determine: a registry of initialisations.
 
 Random choices are weighted by the sample weights and do not depend on the order of the samples. A sample of weight two
 equals two samples.
@@ -45,10 +45,6 @@ class Request:
         Covariance regularisation, added to the variances of samples.
     strict : bool
         True if fewer samples than components are an error. Otherwise some components are duplicates.
-    spread, width : float
-        Options of "uniform": means from U[-spread, spread] about ``centre`` and P = width^2 I, in the units of ``rows``.
-    centre : ndarray of shape (m,) or float
-        Option of "uniform": centre of the means, in the units of ``rows``.
     groups : list of ndarray of int, optional
         Components of each class, for an initialisation by class. The default is `equal_groups`.
     labels : list, optional
@@ -63,33 +59,13 @@ class Request:
     workers: Workers
     ridge: float = 0.0
     strict: bool = True
-    spread: float = 0.0
-    width: float = 1.0
-    centre: np.ndarray | float = 0.0
     groups: list[np.ndarray] | None = None
     labels: list | None = None
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.rows.borders) - 1
 
     def samples(self, begin: int, stop: int) -> Samples:
         """Return the samples from ``begin`` to ``stop``, with the features of the block."""
         rows = self.rows
         return Samples(rows, rows.weights[begin:stop], self.workers, self.columns, begin)
-
-
-class Uniform:
-    """Means drawn from a cube, equal spherical covariances, equal weights (Pulford 2022, section 3.1)."""
-
-    by_class = False
-
-    def __call__(self, request: Request) -> Mixture:
-        K, m, L = request.n_components, len(request.columns), request.n_classes
-        means = request.centre + request.random_state.uniform(-request.spread, request.spread, size=(K, m))
-        ball = request.width**2 * request.covariance_type.identity(m)[None]
-        covariances = request.covariance_type.of_groups(ball, np.zeros(K, dtype=int))
-        return Mixture(np.full((K, L), 1.0 / K), means, covariances)
 
 
 @dataclass(frozen=True)
@@ -118,7 +94,8 @@ class FromSamples:
         ValueError
             Too few components for the classes, or too few samples for the components.
         """
-        K, m, L, borders = request.n_components, len(request.columns), request.n_classes, request.rows.borders
+        K, m, borders = request.n_components, len(request.columns), request.rows.borders
+        L = len(borders) - 1
         # All classes share a single component.
         by_class = self.by_class and K > 1
         groups = (request.groups or equal_groups(K, L)) if by_class else [np.arange(K)]
@@ -131,14 +108,9 @@ class FromSamples:
             self._check(request, len(samples.weights), len(components), number if by_class else None)
             centres, labels = self.draw(samples, len(components), request.random_state)
             means[components], group_of[components] = centres, number
-            shares: np.ndarray | float = 1.0 / len(components)
-            if labels is None:
-                labels = np.zeros(len(samples.weights), dtype=int)
-                covariances[number], _ = pooled_covariance(samples, None, labels, covariance_type)
-            else:
-                covariances[number], shares = pooled_covariance(samples, centres, labels, covariance_type)
+            covariances[number], shares = pooled_covariance(samples, centres, labels, covariance_type)
             if len(groups) > 1:
-                weights[components, number] = shares
+                weights[components, number] = 1.0 / len(components) if labels is None else shares
         return Mixture(
             weights, means, covariance_type.of_groups(_regularised(covariances, request), group_of)
         )
@@ -184,15 +156,14 @@ def _kmeans(
     return clusters.centres, clusters.labels
 
 
-INITIALISATIONS: dict[str, Uniform | FromSamples] = {
-    "uniform": Uniform(),
+INITIALISATIONS: dict[str, FromSamples] = {
     "sample": FromSamples("sample", _sample),
     "class": FromSamples("class", _sample, by_class=True),
     "kmeans": FromSamples("kmeans", _kmeans),
     "class_kmeans": FromSamples("class_kmeans", _kmeans, by_class=True),
     "k-means++": FromSamples("k-means++", lambda *arguments: (kmeans_plusplus(*arguments), None)),
 }
-"""Initialisations by their public names."""
+"""By their public names."""
 
 
 def from_means(means: np.ndarray) -> FromSamples:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skem.engine import sharing, starts
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.given_start import checked_init, checked_means
+from skem.engine.given_start import checked_array, checked_init
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.rows import Rows
@@ -20,7 +20,7 @@ from skem.estimators._array_api import to_numpy
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._training import Training
 
-INITIALISATIONS = tuple(starts.INITIALISATIONS)
+INITIALISATIONS = ("uniform", *starts.INITIALISATIONS)
 """Every name that ``init_params`` may be; each class offers some of them."""
 
 
@@ -57,16 +57,8 @@ def allocate(
     elif isinstance(model.init_params, dict):
         K = len(_given_means(model, total, len(parts.scale)))
     elif not isinstance(model.init_params, str):
-        given = [
-            checked_init(
-                to_numpy(model.init_params),
-                block=r,
-                n_blocks=len(columns),
-                sizes=(total, len(block), L),
-                covariance_type=COVARIANCE_TYPES[model.covariance_type],
-            )
-            for r, block in enumerate(columns)
-        ]
+        widths, covariance_type = list(map(len, columns)), COVARIANCE_TYPES[model.covariance_type]
+        given = checked_init(to_numpy(model.init_params), total, widths, L, covariance_type)
         K = len(given[0].means)
     if previous is None:
         if numbers is not None:
@@ -92,7 +84,8 @@ def allocate(
 
 
 def _is_by_class(model: Any) -> bool:
-    return isinstance(model.init_params, str) and starts.INITIALISATIONS[model.init_params].by_class
+    init = model.init_params
+    return isinstance(init, str) and init in starts.INITIALISATIONS and starts.INITIALISATIONS[init].by_class
 
 
 def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
@@ -102,7 +95,7 @@ def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
             f'init_params: a dictionary must hold "means" alone, got the keys {sorted(map(str, init))}; give '
             "(weights, means, covariances) as a tuple"
         )
-    return checked_means(init["means"], number, n_features)
+    return checked_array("init_params: means", init["means"], (number or "K", n_features))
 
 
 def _refuse_without_sharing(model: Any, numbers: list[int] | None) -> None:
@@ -160,15 +153,28 @@ def initial_mixtures(training: Training, random_state: np.random.RandomState) ->
     ]
 
 
+def _uniform(training: Training, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
+    """Means drawn from a cube, equal spherical covariances, equal weights (Pulford 2022, section 3.1)."""
+    model, units, K, m = training.model, training.units, training.model.n_components_, len(columns)
+    unit = 1.0 if units.standardized else units.scale[0]
+    spread, width = model._option("init_spread") / unit, model._option("init_scale") / unit
+    centre = np.zeros(m) if units.standardized else -units.shift[columns] / unit
+    means = centre + random_state.uniform(-spread, spread, size=(K, m))
+    ball = width**2 * training.covariance_type.identity(m)[None]
+    covariances = training.covariance_type.of_groups(ball, np.zeros(K, dtype=int))
+    return Mixture(np.full((K, len(model.classes_)), 1.0 / K), means, covariances)
+
+
 def _drawn(training: Training, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
     model, units = training.model, training.units
     groups = getattr(model, "groups_", None)
+    if model.init_params == "uniform":
+        return _uniform(training, columns, random_state)
     if isinstance(model.init_params, str):
         start = starts.INITIALISATIONS[model.init_params]
     else:
         means = _given_means(model, None, len(units.shift))[:, columns]
         start = starts.from_means((means - units.shift[columns]) / units.scale[columns])
-    unit = 1.0 if units.standardized else units.scale[0]
     with Workers(model.n_jobs) as workers:
         mixture = start(
             starts.Request(
@@ -176,9 +182,6 @@ def _drawn(training: Training, columns: np.ndarray, random_state: np.random.Rand
                 columns=columns,
                 n_components=model.n_components_,
                 covariance_type=training.covariance_type,
-                spread=model._option("init_spread") / unit,
-                width=model._option("init_scale") / unit,
-                centre=np.zeros(len(columns)) if units.standardized else -units.shift[columns] / unit,
                 ridge=training.ridge,
                 # k-means++ cannot draw a sample twice.
                 strict=model.n_components is not None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skem.engine import starts
 from skem.engine.clusters import mixture_of_clusters
-from skem.engine.given_start import checked_init, checked_labels, checked_means, raise_if_any_empty
+from skem.engine.given_start import checked_array, checked_init, checked_labels, raise_if_any_empty
 from skem.engine.kmeans import assign, lloyd
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
@@ -52,8 +52,7 @@ def initial_mixture(model: Any, training: Training, random_state: np.random.Rand
     units, covariance_type, K = training.units, training.covariance_type, model.n_components
     columns, init, labels, means = training.columns[0], to_numpy(model.init_params), training.labels, None
     if isinstance(init, tuple):
-        sizes = K, len(columns), None
-        given = checked_init(init, block=0, n_blocks=1, sizes=sizes, covariance_type=covariance_type)
+        (given,) = checked_init(init, K, [len(columns)], None, covariance_type)
         return units.to_engine(given, columns, covariance_type)
     with Workers(model.n_jobs) as workers:
         if init == "sample":
@@ -70,7 +69,8 @@ def initial_mixture(model: Any, training: Training, random_state: np.random.Rand
             )
         samples = Samples.of(training.rows, workers)
         if labels is None:
-            means = checked_means(init["means"], K, len(columns)) if isinstance(init, dict) else None
+            if isinstance(init, dict):
+                means = checked_array("init_params: means", init["means"], (K, len(columns)))
             labels = _clusters(model, samples, means, random_state)
         start = mixture_of_clusters(samples, labels, K, covariance_type, training.ridge)
     return start if means is None else replace(start, means=(means - units.shift) / units.scale)

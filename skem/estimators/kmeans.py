@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.given_start import checked_means
+from skem.engine.given_start import checked_array
 from skem.engine.kmeans import Clusters, assign, inertia, lloyd
 from skem.engine.rows import Rows
 from skem.engine.samples import Samples
@@ -211,7 +211,7 @@ class KMeans(
     def _initial_centres(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
         if isinstance(self.init, str):
             return SEEDS[self.init](samples, self.n_clusters, random_state)
-        centres = checked_means(self.init, self.n_clusters, len(self._shift), "init: centres")
+        centres = checked_array("init: centres", self.init, (self.n_clusters, len(self._shift)))
         return (centres - self._shift) / self._scale
 
     def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
