@@ -106,7 +106,7 @@ row = claims.loc["pulford.table1.ionosphere.pskem_accuracy"]
 print(row[["value", "measured", "low", "high", "n_runs", "outcome"]].to_string())
 
 totals = json.loads((reference / "summary.json").read_text())
-words = ["agrees", "depends", "differs", "open", "not_run"]
+words = ["agrees", "depends", "differs", "open", "undecidable", "not_run"]
 print(pd.DataFrame(totals).loc[words].to_string())
 
 # %%
