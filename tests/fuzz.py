@@ -107,7 +107,11 @@ def draw_model(rng, seed):
     path = skem.GaussianMixture(standardize=common["standardize"], reg_covar=common["reg_covar"])
     # Estimator, fixed parameters, and values of others.
     kinds = {
-        "mixture": (skem.GaussianMixture, common, {"init_params": starts[2:], "tol": [0.0, 1e-3]}),
+        "mixture": (
+            skem.GaussianMixture,
+            common,
+            {"init_params": starts[2:], "tol": [0.0, 1e-3], "prune": [True, False, False, False]},
+        ),
         "skem": (skem.SKEMClassifier, classifier, {"early_stopping": [True, *[False] * 9]}),
         "pskem": (skem.PSKEMClassifier, classifier, {"n_blocks": [1, 2, 3]}),
         "discriminative": (

@@ -201,7 +201,7 @@ class KMeans(
         assert best is not None
         self._keep_centres(best.centres)
         self.n_iter_, self.labels_ = best.n_iter, best.labels
-        self.inertia_ = float(best.inertia * self._unit**2 * (total / weights.sum()))
+        self.inertia_ = best.inertia * self._unit**2 * float(total / weights.sum())  # may be infinite
         if len(used) < len(checked):
             self.labels_ = self._assign(checked, np.ones(len(checked)))[0]
 
