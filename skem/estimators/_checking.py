@@ -229,23 +229,23 @@ def has_missing(X: np.ndarray) -> bool:
 
 
 def weighted_samples(
-    X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Samples that have a weight, their labels, and their weights with a mean of one.
+    X: np.ndarray, sample_weight: ArrayLike | None, labels: np.ndarray | None = None
+) -> tuple[slice | np.ndarray, np.ndarray]:
+    """The samples that have a weight, as an index, and their weights with a mean of one.
 
     A weight up to ``LEAST_WEIGHT`` of the largest counts as none; a class without another weight is an error.
     """
     weights = check_weights(sample_weight, X)
     used = weights > LEAST_WEIGHT * weights.max()
-    if not used.all():
-        lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()
-        if lost:
-            raise ValueError(
-                f"sample_weight: no sample of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
-                "too little to learn from: give its samples more weight, or none"
-            )
-        X, labels, weights = X[used], labels[used], weights[used]
-    return X, labels, mean_one(weights)
+    if used.all():
+        return slice(None), mean_one(weights)
+    lost = [] if labels is None else np.setdiff1d(labels[weights > 0], labels[used]).tolist()
+    if lost:
+        raise ValueError(
+            f"sample_weight: no sample of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
+            "too little to learn from: give its samples more weight, or none"
+        )
+    return used, mean_one(weights[used])
 
 
 def mean_one(weights: np.ndarray) -> np.ndarray:

@@ -40,9 +40,9 @@ def given_labels(model: Any, X: Any, sample_weight: ArrayLike | None) -> np.ndar
         return None
     if X is None:
         raise ValueError("init_params: labels need X as an array in memory; give means instead")
-    n_samples = np.shape(to_numpy(X))[0]
-    labels = checked_labels(init["labels"], model.n_components, n_samples)
-    _, labels, _ = weighted_samples(np.empty((n_samples, 1)), labels, to_numpy(sample_weight))
+    labels = checked_labels(init["labels"], model.n_components, np.shape(to_numpy(X))[0])
+    used, _ = weighted_samples(labels, to_numpy(sample_weight), labels)
+    labels = labels[used]
     raise_if_any_empty(labels, model.n_components, "no sample has label")
     return labels
 

@@ -43,12 +43,13 @@ class TrainingSamples:
         cls, X: np.ndarray, labels: Any, sample_weight: ArrayLike | None, device: Device | None = None
     ) -> Self:
         """The samples that have a weight, see `weighted_samples`; ``labels`` is None without classes."""
-        if labels is None:
-            X, codes, weights = weighted_samples(X, np.zeros(len(X), dtype=np.int8), sample_weight)
-            return cls(X, codes, weights, np.zeros(0), device)
-        X, labels, weights = weighted_samples(X, np.asarray(labels), sample_weight)
-        classes, codes = np.unique(labels, return_inverse=True)
-        return cls(X, codes, weights, classes, device)
+        labels = None if labels is None else np.asarray(labels)
+        used, weights = weighted_samples(X, sample_weight, labels)
+        classes: np.ndarray = np.zeros(0)
+        codes: np.ndarray = np.zeros(len(weights), dtype=np.int8)
+        if labels is not None:
+            classes, codes = np.unique(labels[used], return_inverse=True)
+        return cls(X[used], codes, weights, classes, device)
 
     @property
     def n_samples(self) -> int:

@@ -165,7 +165,8 @@ class KMeans(
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         checked = check_features(self, X)
-        used, _, weights = weighted_samples(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        index, weights = weighted_samples(checked, sample_weight)
+        used = checked[index]
         total = total_weight(len(checked), sample_weight)
         if len(used) < self.n_clusters:
             raise ValueError(

@@ -241,16 +241,15 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         features, labels = check_features(self, X, y=y)
         check_classification_targets(labels)
-        used, labels, weights = weighted_samples(
-            np.arange(len(features))[:, None], np.asarray(labels), sample_weight
-        )
+        index, weights = weighted_samples(features, sample_weight, labels)
+        used = np.arange(len(features))[index]
         # A prior is involved: the weights count.
         weights *= total_weight(len(features), sample_weight) / weights.sum()
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = np.unique(labels[index], return_inverse=True)
         self._refuse_classes(codes)
         # Duplicates become one: the result depends neither on the order of samples nor on how weight is spread over them.
         points, first, groups = np.unique(
-            features[used[:, 0]].astype(np.float64), axis=0, return_index=True, return_inverse=True
+            features[used].astype(np.float64), axis=0, return_index=True, return_inverse=True
         )
         pairs, inverse = np.unique(np.stack([groups.ravel(), codes], axis=1), axis=0, return_inverse=True)
         weights = np.bincount(inverse.ravel(), weights=weights)
@@ -292,10 +291,10 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
                     *(np.count_nonzero(states[-1].weights), states[-1].objective),
                 )
                 if progress.observed:
-                    self._keep(states, samples, points, used[first, 0])
+                    self._keep(states, samples, points, used[first])
             if progress.stop or states[-1].converged:
                 break
-        self._keep(states, samples, points, used[first, 0])
+        self._keep(states, samples, points, used[first])
         if not self.n_nonzero_weights_:
             warn(
                 f"{type(self).__name__} dropped all weights and predicts the shares of the classes: set "
