@@ -55,11 +55,6 @@ class Samples:
     _blocks: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, rows: Rows, workers: Workers) -> Samples:
-        """Take all features of the samples of all classes."""
-        return cls(rows, rows.weights, workers)
-
-    @classmethod
     def of_array(cls, X: np.ndarray, weights: np.ndarray, workers: Workers) -> Samples:
         """Take the samples of an array, in its units."""
         m = X.shape[1]

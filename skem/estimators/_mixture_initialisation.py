@@ -67,7 +67,7 @@ def initial_mixture(model: Any, training: Training, random_state: np.random.Rand
                     ridge=training.ridge,
                 )
             )
-        samples = Samples.of(training.rows, workers)
+        samples = Samples(training.rows, training.rows.weights, workers)
         if labels is None:
             if isinstance(init, dict):
                 means = checked_array("init_params: means", init["means"], (K, len(columns)))

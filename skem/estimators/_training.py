@@ -310,7 +310,11 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                     break
         assert best is not None
         self.__dict__.update(best)
-        warn_if_singular(model, n_singular)
+        if n_singular:  # components end with another covariance than their samples have
+            warn(
+                f"{type(model).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
+                f"(reg_covar={model.reg_covar:g}): increase reg_covar, or use fewer components",
+            )
         if not stop:
             warn_unless_converged(self, model.max_iter)
         return stop
@@ -356,18 +360,6 @@ def refuse_changes(cause: str, changes: dict[str, tuple[Any, Any]]) -> None:
             raise ValueError(
                 f"{cause}: {name} changed from {last} to {now} since the last fit: set it back, or {fixes[cause]}"
             )
-
-
-# Warnings
-
-
-def warn_if_singular(model: Any, n_singular: int) -> None:
-    """Warn if components end with another covariance than their samples have."""
-    if n_singular:
-        warn(
-            f"{type(model).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
-            f"(reg_covar={model.reg_covar:g}): increase reg_covar, or use fewer components",
-        )
 
 
 def warn_unless_converged(model: Any, max_iter: int) -> None:

@@ -392,11 +392,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     # Decisions
 
-    def _check_temperature(self) -> None:
-        """Raise ValueError for an assigned temperature or background that gives no probabilities."""
-        check_attribute("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
-        check_attribute("background_", self.background_, least=0, most=1)
-
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
@@ -411,7 +406,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         return logsumexp(log_joint, axis=1, keepdims=True) + self._tempered(log_joint)
 
     def _tempered(self, log_joint: np.ndarray) -> np.ndarray:
-        self._check_temperature()
+        check_attribute("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
+        check_attribute("background_", self.background_, least=0, most=1)
         return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample
