@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,9 +38,7 @@ class FittedMixture:
     covariance_type: CovarianceType
 
     def __post_init__(self) -> None:
-        arrays = [(each.weights, each.means, each.covariances) for each in self.mixtures]
-        mixtures = tuple(Mixture(*map(read_only, each)) for each in arrays)
-        object.__setattr__(self, "mixtures", mixtures)
+        object.__setattr__(self, "mixtures", tuple(map(_read_only_mixture, self.mixtures)))
         object.__setattr__(self, "columns", tuple(map(read_only, self.columns)))
 
     @classmethod
@@ -279,6 +278,12 @@ def require_fitted(model: Any, name: str) -> FittedMixture:
     if not hasattr(model, "_fitted"):
         raise NotFittedError(f"{type(model).__name__} is not fitted: {name} is known after fit")
     return model._fitted
+
+
+def _read_only_mixture(mixture: Mixture) -> Mixture:
+    arrays = mixture.weights, mixture.means, mixture.covariances
+    new = tuple(map(read_only, arrays))
+    return mixture if all(map(operator.is_, new, arrays)) else Mixture(*new)
 
 
 def read_only(array: Any) -> np.ndarray:
