@@ -225,6 +225,7 @@ class Paths:
         path.entries.append(entry | self._score(path))
         self.entries.append(path.entries[-1])
 
+    @np.errstate(over="ignore")  # at a low temperature, of a class that is impossible in a split
     def _score(self, path: Path) -> dict[str, float]:
         """The temperature that minimises the log-loss of all held-out samples, and their mean log posterior."""
         joint = np.full((len(self._codes), len(self.classes)), -np.inf)

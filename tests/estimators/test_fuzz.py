@@ -6,12 +6,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skem import GaussianMixture
+from skem import DiscriminativePSKEMClassifier, GaussianMixture
 
 
 def test_fits_to_hostile_data():
     for seed in (*range(150), 9000428):  # the last has an infinite inertia
         found = fuzz.faults(seed)
+        assert not found, f"seed {seed}: {found}"
+
+
+def test_fits_to_hostile_data_with_nothing_set():
+    for seed in (*range(6), 21, 54):  # in the last two, a class is in one fold only
+        X, y, sample_weight = fuzz.draw_rows(np.random.default_rng(seed))
+        found = fuzz.faults_of_fit(DiscriminativePSKEMClassifier(random_state=seed), X, y, sample_weight)
         assert not found, f"seed {seed}: {found}"
 
 
