@@ -1,6 +1,7 @@
 """The claims as they are stated, and their evaluation on tables of values."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from skem.repro import papers
@@ -27,14 +28,15 @@ def reference_values(paper):
     return {path.stem.removeprefix(f"{paper}_"): read_table(path) for path in paths}
 
 
-_EVALUATORS = {}
+@cache
+def _evaluator(name):
+    settings = papers.settings(name, ROOT / "config")
+    return papers.evaluator(name, STATED, settings, {}, config=ROOT / "config")
 
 
-def evaluator(name, tables, settings):
-    """The evaluator of a paper's claims."""
-    if (name, id(settings)) not in _EVALUATORS:
-        _EVALUATORS[name, id(settings)] = papers.evaluator(name, STATED, settings, {}, config=ROOT / "config")
-    found = _EVALUATORS[name, id(settings)]
+def evaluator(name, tables):
+    """The evaluator of a paper's claims on tables of values."""
+    found = _evaluator(name)
     return replace(found, evidence=replace(found.evidence, tables=tables, _rows={}, _estimates={}))
 
 

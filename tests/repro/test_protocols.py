@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from histories import curve
 from scipy.stats import t
 
 from skem.repro.protocols import (
@@ -17,23 +18,8 @@ from skem.repro.protocols import (
 ON_TEST = PROTOCOLS[:3]
 
 
-def entry(pass_, test, validation=None, **other):
-    """One row of a history; log-loss and Brier score follow from the accuracy unless given."""
-    accuracy = np.nan if validation is None else validation
-    row = {"dataset": "d", "method": "m", "setting": "a", "run": 0, "fold": 0, "iteration": pass_}
-    row |= {"rows": "all" if validation is None else "part", "n_train": 90, "n_validation": 10, "n_test": 10}
-    row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
-    row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test}
-    return row | {"log_likelihood": -1.0, "objective": -1.0} | other
-
-
 def frame(*rows):
     return pd.DataFrame(rows)
-
-
-def curve(test, validation=None, **other):
-    validation = [None] * len(test) if validation is None else validation
-    return [entry(p, a, v, **other) for p, (a, v) in enumerate(zip(test, validation, strict=True), start=1)]
 
 
 def by_run(history, protocol):
@@ -169,18 +155,3 @@ def test_interval():
         interval([1.5], 100)
     with pytest.raises(ValueError, match="one number per run"):
         interval([])
-
-
-@pytest.mark.parametrize("fixed", [False, True])
-def test_interval_coverage(fixed):
-    """95% intervals hold the truth in 95% of 400 simulated studies of five runs."""
-    rng = np.random.default_rng(0)
-    n_test, p, spread, hits = 2000, 0.9, 0.004, 0
-    for _ in range(400):
-        values = p + spread * rng.standard_normal(5)
-        if fixed:  # one test set for all runs
-            values += rng.binomial(n_test, p) / n_test - p
-        _, low, high = interval(values, n_test if fixed else None)
-        hits += low <= p <= high
-    # Adding half widths in quadrature is slightly conservative.
-    assert 0.92 < hits / 400 < 0.99

@@ -42,24 +42,6 @@ def reference():
     return found
 
 
-# Ranks
-
-
-def ranks_of(values, larger_is_better=True):
-    rows = [
-        {"dataset": f"d{i}", "method": f"m{j}", "accuracy": value}
-        for i, row in enumerate(values)
-        for j, value in enumerate(row)
-    ]
-    return summary.ranks(pd.DataFrame(rows), "accuracy", larger_is_better)
-
-
-def test_the_critical_difference_is_that_of_demsars_example():
-    # Demsar (2006): four methods on 14 data sets, q = 2.569.
-    placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
-    assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
-
-
 # Images
 
 

@@ -1,54 +1,25 @@
-"""The page of claims: rows, their order, and totals that are equal wherever they are shown."""
+"""Totals of the claims, which are equal wherever they are shown."""
 
-import json
 import re
+import shutil
 
 import pandas as pd
-import pytest
 from checkouts import ROOT
-from claims import STATED
 from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
-from skem.repro.ledger import bars, rows, summary, totals
-from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
+from skem.repro.files import read_json, write_json
+from skem.repro.ledger import bars, summary, totals
+from skem.repro.ledger.decisions import TIMED
 from skem.repro.ledger.outcomes import OUTCOMES
-from skem.repro.papers import ledgers
 from skem.repro.report.page import Results, write
 
-
-def evaluate(claim, interpretation):
-    """Give claims all details in turn."""
-    details = (
-        "reproduced",
-        "worse",
-        "holds",
-        "fails",
-        "undecided",
-        "too few runs",
-        NOT_COMPARABLE,
-        VERIFIED,
-        "not run",
-    )
-    if claim["external"] == "yes":
-        return Evaluation(QUOTED)
-    detail = details[sum(map(ord, claim["id"])) % len(details)]
-    remark = "x <d> | y" if detail != "not run" else "it was not part of this run: add the target titsias"
-    return Evaluation(detail, 1.5, 1.0, 2.0, 3, note=remark)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The claims of a run with every detail."""
-    results = tmp_path_factory.mktemp("run") / "results"
-    ledger = summary.ledger(STATED, evaluate, rows.read(ROOT / "config"))
-    paths = {key: results / file for key, file in ledgers.FILES.items()}
-    ledgers.write(ledger, paths, config=ROOT / "config")
-    return results
+REFERENCE = ROOT / "results/reference"
+FOUND = read_json(REFERENCE / "summary.json")
 
 
 def cells(html):
-    """Return the cells of each row of the first table after the word "agrees"."""
+    """Return the cells of each row of the table of outcomes by paper."""
     table = next(part for part in html.split("<table>")[1:] if "depends</th>" in part)
     rows = re.findall("<tr>(.*?)</tr>", table.split("</table>")[0], re.DOTALL)
     return [
@@ -60,58 +31,44 @@ def cells(html):
     ]
 
 
-def test_totals_are_equal_on_every_page_and_in_the_terminal(folder, monkeypatch, capsys):
-    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+def test_totals_are_equal_on_every_page_and_in_the_terminal(tmp_path, monkeypatch, capsys):
     titles = papers.titles(ROOT / "config")
-    expected = totals.by_outcome(found, titles).astype(str)
+    expected = totals.by_outcome(FOUND, titles).astype(str)
     expected = [list(expected), *expected.to_numpy().tolist()]
+    markdown = (REFERENCE / "claims.md").read_text(encoding="utf-8")
+    assert cells(MarkdownIt("commonmark").enable("table").render(markdown)) == expected
+    assert cells(write(Results(REFERENCE, ROOT))) == expected
 
-    markdown = (
-        MarkdownIt("commonmark").enable("table").render((folder / "claims.md").read_text(encoding="utf-8"))
-    )
-    assert cells(markdown) == expected
-    assert cells(write(Results(folder, ROOT))) == expected
-
-    monkeypatch.chdir(folder.parent)
-    (folder / "tables").mkdir()
-    (folder / "tables/table1.md").write_text(
-        "# Table\n\n**Accuracy**\n\n| a |\n|---|\n| 1 |\n\nNotes.\n", encoding="utf-8"
-    )
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(papers, "titles", lambda: titles)
-    finished_run.show(
-        0.0, 1, [], tables=["results/tables/table1.md"], others=["results/claims.md"], sources=[], datasets=[]
-    )
+    (tmp_path / "results/tables").mkdir(parents=True)
+    for name in ("summary.json", "tables/table1.md"):
+        shutil.copy(REFERENCE / name, tmp_path / "results" / name)
+    where = {"tables": ["results/tables/table1.md"], "others": ["results/summary.json"]}
+    where |= {"sources": [], "datasets": []}
+    finished_run.show(0.0, 1, [], **where)
     output = capsys.readouterr().out
     assert all(re.search(r" +".join(map(re.escape, row)), output) for row in expected)
-    assert "snakemake titsias --cores all" in output
     assert len(output.splitlines()) <= 25
+    more = {"not_run": 2, "commands": ["snakemake titsias --cores all"]}
+    write_json("results/summary.json", FOUND | {"all": FOUND["all"] | more})
+    finished_run.show(0.0, 1, [], **where)
+    words = "2 claims were not run; results/claims.csv says why. Measure them: snakemake titsias --cores all"
+    assert words in capsys.readouterr().out
 
-    # The claims themselves, and the figure.
-    claims = summary.read(folder / "claims.csv")
-    once = claims[summary.kinds(claims) == summary.MEASURABLE]
-    for paper, own in once.groupby("paper"):
-        assert {word: found[paper][totals.key(word)] for word in OUTCOMES} == {
-            word: int((own["outcome"] == word).sum()) for word in OUTCOMES
+    # The claims themselves.
+    claims = summary.read(REFERENCE / "claims.csv")
+    for paper, own in summary.distinct(claims).groupby("paper"):
+        counts = own["outcome"].value_counts()
+        assert {word: FOUND[paper][totals.key(word)] for word in OUTCOMES} == {
+            word: counts.get(word, 0) for word in OUTCOMES
         }
-    drawn = bars.rows(found, titles)
-    assert drawn["claims"].sum() == found["all"]["measurable"] == len(once)
-    assert (
-        found["all"]["stated"] == len(STATED) == sum(found["all"][totals.key(kind)] for kind in summary.KINDS)
-    )
 
 
-def test_totals_do_not_depend_on_times(folder):
-    claims = pd.concat([summary.read(folder / name) for name in ("claims.csv", "claims_timing.csv")])
+def test_totals_do_not_depend_on_times():
+    claims = pd.concat([summary.read(REFERENCE / name) for name in ("claims.csv", "claims_timing.csv")])
     changed = claims.assign(detail=claims["detail"].mask(claims["quantity"].isin(TIMED), "holds"))
     assert totals.totals(changed) == totals.totals(claims)
-
-
-def test_each_claim_that_differs_or_depends_stands_once_and_its_words_survive(folder):
-    html = MarkdownIt("commonmark").enable("table").render((folder / "claims.md").read_text(encoding="utf-8"))
-    tables = [part.split("</table>")[0] for part in html.split("<table>") if ">statement</th>" in part]
-    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["all"]
-    assert sum(part.count("<tr>") - 1 for part in tables) == found["differs"] + found["depends"]
-    assert "X &lt;d&gt; | y." in html
 
 
 def test_bars_have_the_numbers_of_their_parts():

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from skem.repro.ledger import decisions, estimates
-from skem.repro.ledger.decisions import all_of, any_of, at_least, evaluate_number, evaluate_spread, greater
-from skem.repro.ledger.estimates import Estimate, half_a_digit
+from skem.repro.ledger.decisions import all_of, at_least, evaluate_number, evaluate_spread, greater
+from skem.repro.ledger.estimates import Estimate
 
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
 
@@ -28,28 +28,6 @@ def test_coverage_of_the_prediction_interval():
         claim = CLAIM | {"value": f"{theirs:.6f}", "trials": str(trials)}
         hits += evaluate_number(claim, over(rng.normal(90, 1, n))).detail == "reproduced"
     assert hits / 1500 == pytest.approx(0.95, abs=0.02)
-
-
-def test_a_bound_holds_on_its_side():
-    claim = CLAIM | {"value": "5", "setting": "n_features=36;bound=lower"}
-    assert evaluate_number(claim, Estimate(5.2)).detail == "reproduced"
-    assert evaluate_number(claim, over([4.81, 4.8, 4.79])).detail == "worse"
-    assert evaluate_number(claim, over([4.0, 7.0])).detail == "undecided"
-    for quantity, detail in (("error_pct", "worse"), ("accuracy_pct", "better"), ("km_iter", "higher")):
-        upper = claim | {"setting": "bound=upper", "quantity": quantity}
-        assert evaluate_number(upper, Estimate(5.2)).detail == detail
-    wide = evaluate_number(claim, over([8.0, 9.0, 10.0]))
-    assert wide.at_resolution(0.1).detail == wide.detail == "reproduced"  # however wide, all of it is above
-
-
-def test_a_spread_is_compared_through_f():
-    claim = CLAIM | {"value": "0.60", "quantity": "accuracy_std_pct", "trials": "20"}
-    estimate = Estimate(0.5, float("nan"), 58, None)
-    low, high = 0.5 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 57))
-    found = evaluate_number(claim, estimate)
-    assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
-    assert found.detail == "reproduced"
-    assert evaluate_number(claim | {"value": "1.50"}, estimate).detail == "better"  # ours is smaller
 
 
 def test_a_claimed_maximum_is_compared_with_a_maximum():
@@ -84,6 +62,23 @@ def test_coverage_of_a_printed_standard_deviation(kind, n, trials):
     assert hits / times == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / times))
 
 
+def test_intervals_of_positive_quantities_span_an_order_of_magnitude_at_most():
+    claim = CLAIM | {"value": "7.6", "trials": "10"}
+    two, sharp = over([2.0, 4.2]), over([7.0, 7.7, 8.0, 7.2])
+    for quantity in ("ratio", "fit_seconds", "n_nonzero_weights", "em_iter_max"):
+        found = evaluate_number(claim | {"quantity": quantity}, two)
+        assert found.detail == "reproduced"
+        assert found.low == 0
+        assert found.at_resolution().detail == "too few runs"
+        assert evaluate_number(claim | {"quantity": quantity}, sharp).at_resolution().detail == "reproduced"
+    for quantity in ("accuracy_gain_pct", "log_likelihood"):  # may be negative
+        assert evaluate_number(claim | {"quantity": quantity}, two).at_resolution().detail == "reproduced"
+    once = evaluate_number(claim | {"quantity": "ratio", "trials": "1"}, over([1.0, 9.0] * 20))
+    assert once.at_resolution().detail == "not testable"
+    none = evaluate_number(claim | {"value": "0", "quantity": "n_components_removed"}, Estimate(0.0))
+    assert none.at_resolution().detail == "reproduced"
+
+
 # Orderings
 
 
@@ -98,26 +93,6 @@ def test_a_comparison_is_paired_where_runs_are_shared():
     assert found.detail == "undecided"
     welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
-
-
-def test_the_shown_comparison_is_the_one_that_decides():
-    """Not the largest difference, which may be the least certain one."""
-    small, large, none = Estimate(1.0, 0.1, 10), Estimate(50.0, 100.0, 10), Estimate(-2.0, 0.1, 10)
-    zero = Estimate(0.0)
-    a, b, c = greater(small, zero, "small"), greater(large, zero, "large"), greater(none, zero, "none")
-    for found, detail, decisive in (
-        (any_of([b, a]), "holds", small),
-        (any_of([b, c]), "undecided", large),
-        (any_of([greater(Estimate(-50.0, 1.0, 10), zero), c]), "fails", none),
-        (all_of([b, a]), "undecided", large),
-        (all_of([b, a, c]), "fails", none),
-        (at_least(2, [a, b, c]), "undecided", large),
-        (at_least(2, [a, a, c]), "holds", small),
-        (at_least(2, [a, c, c]), "fails", none),
-    ):
-        assert (found.detail, found.measured) == (detail, decisive.mean)
-        assert (found.low < 0 < found.high) == (detail == "undecided")
-    assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
 
 
 @pytest.mark.parametrize("wanted", [1, 3, 6])
@@ -145,68 +120,6 @@ def test_a_tie_of_a_few_runs_is_no_certainty():
         for difference in (level - Estimate(8.0), Estimate(8.0) - level):
             assert all_of([decisions.Comparison(difference, or_equal=True)]).detail == equal
     assert all_of([greater(a, a, or_equal=True), greater(a, Estimate(80.0))]).detail == "holds"
-
-
-@pytest.mark.parametrize(
-    ("printed", "band"), [("2", 1), ("96", 1), ("25", 1), ("84.5", 0.1), ("50", 5), ("10", 5), ("10.0", 0.1)]
-)
-def test_around_widens_the_interval(printed, band):
-    assert estimates.around(printed) == pytest.approx(band)
-    assert band > half_a_digit(printed)
-    claim = CLAIM | {"value": printed, "setting": "passes=30;approx=yes"}
-    value = float(printed)
-    for shift, detail in ((0.99, "reproduced"), (1.01, "better"), (-1.01, "worse")):
-        assert evaluate_number(claim, Estimate(value + shift * band)).detail == detail
-    exactly = evaluate_number(claim | {"setting": "passes=30"}, Estimate(value + 0.99 * band)).detail
-    assert exactly == "better"
-
-
-def test_a_few_test_samples_decide_nothing():
-    """McNemar's exact test of five rows, all in one direction, has p = .06, and of six .03."""
-    assert stats.binomtest(5, 5).pvalue > 0.05 > stats.binomtest(6, 6).pvalue
-    claim = CLAIM | {"value": "84.33"}
-    for rows, detail in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
-        assert evaluate_number(claim, Estimate.fixed(rows / 100, 10_000)).detail == detail
-    a, b, c = (Estimate.fixed(rows / 100, 10_000) for rows in (8430, 8435, 8436))
-    assert all_of([greater(b, a)]).detail == "not testable"
-    assert all_of([greater(c, a)]).detail == "holds"
-    assert all_of([greater(a, c)]).detail == "fails"
-    assert all_of([greater(a, Estimate.fixed(84.3, 10_000), or_equal=True)]).detail == "undecided"
-    # Beside something random they widen its interval.
-    low, high = (over([84.1, 84.2, 84.3]) - a).interval()
-    alone = np.subtract(*over([84.1, 84.2, 84.3]).interval()[::-1])
-    assert high - low == pytest.approx(alone + 2 * 0.05)
-
-
-def test_intervals_wider_than_the_claimed_differences():
-    """The paper has two methods .8 apart."""
-    sharp, blunt, one = over([97.4, 97.45, 97.5] * 9), over([97.0, 97.4, 97.9]), CLAIM | {"trials": "40"}
-    assert evaluate_number(CLAIM, sharp).at_resolution(0.8).detail == "reproduced"
-    assert evaluate_number(one, blunt).at_resolution(0.8).detail == "too few runs"
-    found = evaluate_number(CLAIM, blunt).at_resolution(0.8)  # a single result of the paper's is as uncertain
-    assert found.detail == "not testable"
-    assert "1.77" in found.note
-    assert evaluate_number(CLAIM, blunt).at_resolution(None).detail == "reproduced"
-    apart = evaluate_number(CLAIM | {"value": "90"}, blunt)
-    assert apart.at_resolution(0.8) == apart  # however wide, 90 is outside
-    assert apart.detail == "better"
-
-
-def test_intervals_of_positive_quantities_span_an_order_of_magnitude_at_most():
-    claim = CLAIM | {"value": "7.6", "trials": "10"}
-    two, sharp = over([2.0, 4.2]), over([7.0, 7.7, 8.0, 7.2])
-    for quantity in ("ratio", "fit_seconds", "n_nonzero_weights", "em_iter_max"):
-        found = evaluate_number(claim | {"quantity": quantity}, two)
-        assert found.detail == "reproduced"
-        assert found.low == 0
-        assert found.at_resolution().detail == "too few runs"
-        assert evaluate_number(claim | {"quantity": quantity}, sharp).at_resolution().detail == "reproduced"
-    for quantity in ("accuracy_gain_pct", "log_likelihood"):  # may be negative
-        assert evaluate_number(claim | {"quantity": quantity}, two).at_resolution().detail == "reproduced"
-    once = evaluate_number(claim | {"quantity": "ratio", "trials": "1"}, over([1.0, 9.0] * 20))
-    assert once.at_resolution().detail == "not testable"
-    none = evaluate_number(claim | {"value": "0", "quantity": "n_components_removed"}, Estimate(0.0))
-    assert none.at_resolution().detail == "reproduced"
 
 
 def test_a_few_equal_runs_are_no_certainty():
@@ -237,15 +150,3 @@ def test_error_rate_of_counts(n):
                 "lower",
             )
         assert wrong / trials <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials)
-
-
-def test_a_reduction_is_a_ratio_of_means():
-    less, more = pd.Series([1.0, 3.0, 5.0]), pd.Series([2.0, 8.0, 5.0])
-    found = estimates.reduction(less, more)
-    assert found.mean == pytest.approx(100 * (1 - 9 / 15))
-    assert found.mean != pytest.approx(100 * (1 - (less / more).mean()))
-    rng = np.random.default_rng(8)
-    drawn = [(1 + 0.1 * rng.normal(size=20), 2 + 0.3 * rng.normal(size=20)) for _ in range(400)]
-    spread = np.std([100 * (1 - a.mean() / b.mean()) for a, b in drawn], ddof=1)
-    found = np.mean([estimates.reduction(pd.Series(a), pd.Series(b)).error for a, b in drawn])
-    assert found == pytest.approx(spread, rel=0.1)

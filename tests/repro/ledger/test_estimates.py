@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skem.repro.ledger import estimates
 from skem.repro.ledger.estimates import Estimate, below_best
 
 
@@ -28,15 +27,6 @@ def test_folds_of_one_cross_validation_are_dependent():
     )
     assert dependent == pytest.approx(0.05, abs=allowed(trials))
     assert independent > 0.1
-
-
-def test_differences_and_means_of_folds_stay_dependent():
-    rng = np.random.default_rng(1)
-    a, b = (Estimate.of_folds(pd.Series(rng.normal(size=5))) for _ in range(2))
-    wanted = (a.runs - b.runs).std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)
-    assert (a - b).error == pytest.approx(wanted)
-    assert estimates.mean([a, b]).error == pytest.approx((a.runs + b.runs).std(ddof=1) / 2 * np.sqrt(0.45))
-    assert (Estimate(1.0) - a).error == a.error
 
 
 @pytest.mark.parametrize("common", [0.0, 1.0])

@@ -2,12 +2,13 @@
 
 import shutil
 
+import pandas as pd
 import pytest
-from claims import PAPERS, ROOT
+from claims import BY_ID, PAPERS, ROOT, evaluator, reference_values
 
 from skem.repro import papers
 from skem.repro.files import read_table
-from skem.repro.ledger import rows
+from skem.repro.ledger import rows, summary
 from skem.repro.papers import ledgers
 
 
@@ -61,3 +62,32 @@ def test_claims_without_their_values_are_not_run(paper, damage, tmp_path, monkey
     assert missing["remark"].str.len().min() > 0
     if damage is not one_run:
         assert not table["measured_by"].isin(["final_iteration", "test_selected_iteration"]).any()
+
+
+@pytest.mark.parametrize(
+    ("id", "table", "lost", "detail", "remark"),
+    [
+        # A comparison of several data sets needs all of them, if its row does not say otherwise.
+        ("pulford.sec4.low_dim_wins", "values", "dataset == 'rice'", "not run", "on rice"),
+        ("sanderson.sec4.spread_seeding_quality", "seeds", "dataset == 'ozone'", "fails", "ten iterations"),
+        (
+            *("pulford.table1.rice.skem_accuracy", "values", "dataset == 'rice' and method == 'in_order'"),
+            *("worse", "the interpretation nearest the text was not part of this run"),
+        ),
+    ],
+)
+def test_claims_of_partial_results(id, table, lost, detail, remark):
+    paper = BY_ID[id]["paper"]
+    tables = reference_values(paper)
+    found = evaluator(paper, tables | {table: tables[table].query(f"not ({lost})")})
+    claims, _ = summary.ledger(pd.DataFrame([BY_ID[id]]), found.evaluate, {paper: found.rows})
+    assert claims["detail"].item() == detail
+    assert remark in claims["remark"].item()
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_tests_that_verify_claims_exist(name):
+    for id, row in rows.read(ROOT / "config")[name].file.claims.items():
+        for place in (part for part in row.get("verified", "").split("; ") if "::" in part):
+            path, test = place.split()[-1].split("::")
+            assert f"def {test.split(',')[0]}(" in (ROOT / path).read_text(encoding="utf-8"), id

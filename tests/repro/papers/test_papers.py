@@ -1,13 +1,17 @@
 """A paper is three files and rows of config/claims.csv; a folder, if it needs Python."""
 
+import re
+
 import pandas as pd
 import pytest
 import yaml
 from checkouts import ROOT, copy, run
+from claims import BY_ID, STATED
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table
+from skem.repro.ledger.estimates import Unknown
 
 FILES = {
     "config/toy2000.yaml": """
@@ -107,6 +111,18 @@ def test_adding_a_paper(tmp_path):
     assert svg.read_text(encoding="utf-8").startswith("<?xml")
 
 
+CELL = {"metric": "error", "dataset": "pima", "method": "rbf"}
+ROW = {"left": CELL, "right": {"method": "averaging"}}
+
+
+def with_row(folder, row):
+    """A copy of the rows of a paper with another one for the claim that networks are better on Pima."""
+    stated = yaml.safe_load((ROOT / "config/claims/titsias2001.yaml").read_text(encoding="utf-8"))
+    stated["claims"]["sec4.pima.rbf_better"] = row
+    add(folder, {"config/claims/titsias2001.yaml": yaml.safe_dump(stated)})
+    return folder / "config"
+
+
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -118,12 +134,24 @@ def test_adding_a_paper(tmp_path):
 )
 def test_an_unknown_word_of_a_row_is_one_line_with_the_nearest(changes, fault, tmp_path):
     (tmp_path / "results").symlink_to(ROOT / "results")
-    stated = yaml.safe_load((ROOT / "config/claims/titsias2001.yaml").read_text(encoding="utf-8"))
-    cell = {"metric": "error", "dataset": "pima", "method": "rbf"} | changes
-    stated["claims"]["sec4.pima.rbf_better"] = {"left": cell, "right": {"method": "averaging"}}
-    add(tmp_path, {"config/claims/titsias2001.yaml": yaml.safe_dump(stated)})
-    (found,) = papers.unknown_words("titsias2001", tmp_path / "config")
+    config = with_row(tmp_path, ROW | {"left": CELL | changes})
+    (found,) = papers.unknown_words("titsias2001", config)
     assert f"titsias2001.yaml: claims.sec4.pima.rbf_better: {fault}" in found
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        (ROW | {"for": {"m": "lambda"}}, "name 'lambda' is unknown"),
+        ({"function": "best_of_colum"}, "function 'best_of_colum' is unknown; did you mean best_of_column?"),
+        ({"says": "So."}, "no row measures it"),
+    ],
+)
+def test_a_row_that_measures_nothing_ends_the_evaluation(row, fault, tmp_path):
+    stated = papers.settings("titsias2001", ROOT / "config")
+    found = papers.evaluator("titsias2001", STATED, stated, {}, config=with_row(tmp_path, row))
+    with pytest.raises(Unknown, match=rf"claims\.\S*rbf_better: {re.escape(fault)}"):
+        found.evaluate(BY_ID["titsias.sec4.pima.rbf_better"])
 
 
 @pytest.mark.parametrize(

@@ -34,17 +34,6 @@ def test_committed_pages_are_the_rendered_templates():
     assert [path.name for path in templates.changed(ROOT)] == []
 
 
-def test_a_page_has_values_in_place_of_names(project):
-    text = '# Rice\n\nThe paper has {{ table1.rice.paper_accuracy }}%: {{ ours["pulford.table1.rice.skem_accuracy"] }}.\n'
-    (project / templates.FOLDER / "README.md.j2").write_text(text, encoding="utf-8")
-    page = project / "README.md"
-    (changed,) = templates.changed(project).items()
-    assert changed[0] == page
-    assert changed[1].endswith("# Rice\n\nThe paper has 95.0%: 93.4.\n")
-    page.write_text(changed[1], encoding="utf-8")
-    assert templates.changed(project) == {}
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

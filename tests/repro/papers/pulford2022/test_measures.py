@@ -1,14 +1,13 @@
 """Measures of Pulford (2022), on results unlike those of the reference."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, evaluate, evaluator, reference_values
-from settings import described
+from histories import curve, described
 
 from skem.repro import papers
 from skem.repro.files import read_table
-from skem.repro.ledger import estimates, rows
+from skem.repro.ledger import estimates
 from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.papers.pulford2022.measures import fit_seconds
@@ -20,7 +19,7 @@ def evidence_of(histories, seconds=None, timed=None):
     """Evidence from histories by data set."""
     timed = pd.DataFrame() if timed is None else timed
     tables = {"values": measured.values(histories), "timing": measured.seconds(seconds or {}, timed)}
-    return evaluator("pulford2022", tables, PAPER)
+    return evaluator("pulford2022", tables)
 
 
 def evaluated(name, evidence, **choices):
@@ -32,13 +31,9 @@ def detail(name, evidence, **choices):
 
 
 def history(method, setting, accuracies, dataset="mnist", **columns):
-    found = [(run, p, value) for run, passes in enumerate(accuracies) for p, value in enumerate(passes, 1)]
-    unknown = [f"{part}_{m}" for part in ("validation", "test") for m in ("log_loss", "brier")]
-    known = {"dataset": dataset, "method": method, "setting": setting, "fold": 0, "rows": "all"}
-    known |= described(setting) | {"n_train": 10, "n_validation": 0, "n_test": 100}
-    known |= {"log_likelihood": 0.0, "objective": 0.0}
-    varying = dict(zip(("run", "iteration", "test_accuracy"), zip(*found, strict=True), strict=True))
-    return pd.DataFrame(varying | dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
+    known = {"dataset": dataset, "method": method, "setting": setting} | described(setting)
+    known |= {"n_train": 10, "n_validation": 0, "n_test": 100} | columns
+    return pd.DataFrame(row for run, own in enumerate(accuracies) for row in curve(own, run=run, **known))
 
 
 def test_evidence_of_the_test_selected_iteration():
@@ -56,24 +51,10 @@ def test_evidence_of_the_test_selected_iteration():
         evidence.evidence.estimate("test_selected_iteration", **cell | {"setting": "3x13-K40"})
 
 
-INTERPRETATIONS = ROOT / "results/reference/interpretations.csv"
-
-
-def test_every_choice_changes_some_claim():
-    """The names of choices are those of rows, functions and experiments."""
-    ambiguities = rows.read(ROOT / "config")["pulford2022"].file.interpretations
-    table = pd.read_csv(INTERPRETATIONS, dtype=str, keep_default_na=False)
-    for name, ambiguity in ambiguities.items():
-        changed = table[table[name] != ""]
-        assert set(changed[name]) == set(ambiguity.choices)
-        others = ["id", *(column for column in ambiguities if column != name)]
-        found = changed["measured"] + " " + changed["low"] + " " + changed["detail"]
-        assert found.groupby([changed[column] for column in others]).nunique().max() > 1, name
-
-
 def test_specification_curve():
     figure = FIGURES["specifications"]
-    curve = figure.rows({"interpretations": read_table(INTERPRETATIONS)}, PAPER)
+    table = read_table(ROOT / "results/reference/interpretations.csv")
+    curve = figure.rows({"interpretations": table}, PAPER)
     assert list(curve["dataset"].unique()) == list(PAPER.headlines)
     cifar = curve[curve["dataset"] == "cifar10"]
     assert len(cifar) == 6  # three covariance regularisations, two scales
@@ -90,7 +71,7 @@ def changed(column, rows, change):
     table = reference_values("pulford2022")["values"]
     own = (table["dataset"] == "mnist_half") & table.eval(rows)
     table.loc[own, column] = change(table.loc[own, column])
-    return evaluator("pulford2022", {"values": table}, PAPER)
+    return evaluator("pulford2022", {"values": table})
 
 
 @pytest.mark.parametrize(
@@ -119,52 +100,3 @@ def test_the_time_of_a_fit_leaves_out_fits_for_validation():
     seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
     evidence = evidence_of({"fashion_mnist": table}, {"fashion_mnist": seconds})
     assert fit_seconds(evidence.evidence, "pskem", "10x15-K100").mean == 6
-
-
-def drawn(accuracies, dataset="mnist_half", **columns):
-    """A table of values with the accuracies of all runs, by method and setting."""
-    return pd.concat(
-        pd.DataFrame(
-            {"dataset": dataset, "method": method, "setting": setting, "run": range(len(runs))}
-            | described(setting)
-            | {"test_selected_iteration": runs, "final_iteration": runs, "n_test": 10_000, "n_train": 60_000}
-            | columns
-        )
-        for (method, setting), runs in accuracies.items()
-    )
-
-
-def section33(accuracy, methods=PAPER.arrangements, blocks=(3, 6, 12, 18, 36), ks=range(4, 44, 4), **columns):
-    """A table of values of section 3.3, with accuracies by method, block size and K."""
-    found = {
-        (method, f"{36 // m}x{m}-K{k}"): accuracy(method, m, k)
-        for method in methods
-        for m in blocks
-        for k in ks
-    }
-    return drawn(found, **columns)
-
-
-def evidence_from(*tables):
-    return evaluator("pulford2022", {"values": pd.concat(tables)}, PAPER)
-
-
-def test_equal_numbers_of_components_are_rarely_told_apart():
-    """Comparing each K with the observed best finds a difference in 39 of 100 such results."""
-    rng, found = np.random.default_rng(0), []
-    for _ in range(15):
-        runs = rng.normal(0.93, 0.004, (9, 50))
-        tables = {("in_order", f"1x7-K{k}"): own for k, own in zip(range(4, 21, 2), runs, strict=True)}
-        found.append(evaluated("sec3-2.rice.best_n_components_min", evidence_from(drawn(tables, "rice"))))
-    assert sum((one.low, one.high) != (4, 20) for one in found) <= 2
-    assert {one.detail for one in found} == {"too few runs"}
-
-
-def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
-    """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
-    rng, notes = np.random.default_rng(0), []
-    stable = drawn({("unregularised", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
-    for _ in range(4):
-        runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
-        notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
-    assert not [note for note in notes if "initialisation fails" in note]

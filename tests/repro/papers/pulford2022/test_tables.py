@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, page
-from settings import described
+from histories import curve, described
 
 from skem.metrics import operation_count
 from skem.repro import papers
@@ -13,20 +13,17 @@ from skem.repro.papers.pulford2022 import figures, tables
 PAPER = papers.settings("pulford2022", ROOT / "config")
 
 
-def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, n_folds=1, **columns):
-    found = []
-    for run, passes in enumerate(by_run):
-        for fold in range(n_folds):
-            for p, value in enumerate(passes, start=1):
-                row = {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": fold}
-                row |= described(setting, **columns)
-                row |= {"rows": rows, "iteration": p, "n_train": 90, "n_validation": 10, "n_test": 100}
-                row |= {"log_likelihood": 0.0, "objective": 0.0, "shared_proportion": 0.5 / p}
-                row |= {f"{part}_{m}": 0.1 for part in ("validation", "test") for m in ("log_loss", "brier")}
-                row |= {"test_accuracy": value - 0.01 * fold}
-                row |= {"validation_accuracy": np.nan if validation is None else validation[p - 1]}
-                found.append(row)
-    return pd.DataFrame(found)
+def history(method, setting, by_run, dataset="mnist_half", validation=None, n_folds=1, **columns):
+    """Each fold has a point less than the one before."""
+    known = {"dataset": dataset, "method": method, "setting": setting, "rows": "all", "n_test": 100}
+    known |= described(setting) | columns
+    found = pd.DataFrame(
+        row
+        for run, accuracies in enumerate(by_run)
+        for fold in range(n_folds)
+        for row in curve(np.subtract(accuracies, 0.01 * fold), validation, run=run, fold=fold, **known)
+    )
+    return found.assign(shared_proportion=0.5 / found["iteration"])
 
 
 def test_curves_have_every_protocol_that_fits():
@@ -55,7 +52,7 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
         how = {"n_folds": 2, "folds": "stratified", "scale": scale, "reg_covar": 0.1}
         parts.append(history("audit", name, [[0.8, 0.9 + lift], [0.8, 0.92 + lift]], "rice", **how))
         parts.append(
-            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", "part", [0.5 + lift, 0.4], **how)
+            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", [0.5 + lift, 0.4], rows="part", **how)
         )
     table = tables.audit(pd.concat(parts), ["audit"])
     own = table[table["scale"] == "standard"].set_index("protocol")["accuracy"]

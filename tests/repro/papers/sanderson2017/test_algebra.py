@@ -38,13 +38,3 @@ def test_both_forms_of_the_covariance_are_one():
         assert np.allclose(direct, short, rtol=1e-10, atol=1e-12) == close
     far = GaussianMixture(1, reg_covar=0.0).fit(X + 1e6)
     assert_allclose(far.covariances_[0], np.cov(X.T, bias=True), rtol=1e-6)
-
-
-def test_a_floor_keeps_a_fit_of_ties_finite():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([np.repeat([[1.0, 2.0]], 50, axis=0), rng.integers(3, size=(50, 2))])
-    model = GaussianMixture(
-        6, covariance_type="diag", reg_covar=0.0, variance_floor=1e-6, max_iter=50, tol=0, random_state=0
-    ).fit(X)
-    assert np.isfinite(model.score_samples(X)).all()
-    assert model.covariances_.min() > 0
