@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 from benchmarks import peers, speed_page
 from benchmarks.peers import ENGINES, Cell, Fitted, Request
-from skem.repro.files import read_table
 from skem.repro.papers.sanderson2017 import engines
 
 TOY = Cell("sizes", ("skem", "scikit-learn"), "300x3-K2", 300, 3, 2, 0, "float64", (1, 3))
@@ -70,33 +69,6 @@ def test_kmeans_is_timed_from_the_same_centres():
     assert theirs["mean_inertia"] == pytest.approx(ours["mean_inertia"])
     assert theirs["ratio"] > 0
     assert ours["ratio"] == 1
-
-
-def test_a_stopped_measurement_continues_with_the_cells_that_are_missing(tmp_path, monkeypatch):
-    measured = []
-
-    def measure(cell):
-        measured.append(cell.size)
-        if measured == ["one", "two"]:
-            raise KeyboardInterrupt
-        return peers.em(cell)
-
-    monkeypatch.setitem(peers.MEASURE, "sizes", measure)
-    monkeypatch.setattr(peers, "cells", lambda native: {n: replace(TOY, size=n) for n in ("one", "two")})
-    with pytest.raises(KeyboardInterrupt):
-        peers.measure(True, "AVX2", "", tmp_path)
-    peers.measure(True, "AVX2", "", tmp_path)
-    assert measured == ["one", "two", "two"]
-    peers.collect(tmp_path)
-    table = read_table(tmp_path / "peers.csv")
-    assert table["size"].tolist() == ["one", "one", "two", "two"]
-    assert set(table["instructions"]) == {"AVX2"}
-
-
-def test_committed_exponents_follow_from_the_committed_times():
-    table = read_table(speed_page.REFERENCE / "peers.csv")
-    again = peers.exponents(table[table["part"] == "scaling"])
-    assert_allclose(again["exponent"], table.loc[table["part"] == "exponents", "exponent"], rtol=1e-12)
 
 
 def test_the_page_has_the_tables_of_the_committed_measurements():

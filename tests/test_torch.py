@@ -56,16 +56,6 @@ def test_it_is_the_class_posterior_of_gaussian_mixtures(covariance):
     np.testing.assert_allclose(model(X).detach(), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_linear_layer_with_a_softmax():
-    # Appendix A.
-    model = layer(n_components=1, covariance="diag", sparse=False)
-    with torch.no_grad():
-        model.weight[:, 4:] = 0
-    X = rows()
-    linear = X @ model.weight[:, 1:4].T + model.weight[:, 0]
-    torch.testing.assert_close(model(X), torch.log_softmax(linear, dim=1))
-
-
 @pytest.mark.parametrize("sparse", [True, False])
 def test_gradients_agree_with_finite_differences(sparse):
     model, X = layer(sparse=sparse).train(), rows(5).requires_grad_()

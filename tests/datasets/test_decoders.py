@@ -26,20 +26,32 @@ def decoded(decoder: str, blobs: list[bytes], **spec) -> tuple[np.ndarray, np.nd
     return _decode._DECODERS[decoder][1](blobs, spec)
 
 
-def test_cifar_binary_and_png_agree():
+def test_all_forms_of_cifar_agree():
     pictures = rng.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
     labels = rng.integers(0, 10, 12)
     parts = [slice(2 * part, 2 * part + 2) for part in range(6)]
     planes = pictures.transpose(0, 3, 1, 2).reshape(12, -1)
     rows = np.column_stack([labels.astype(np.uint8), planes])
     binary = [rows[part].tobytes() for part in parts]
+
+    def pickled(part):
+        """A batch as CIFAR's authors wrote it, in Python 2."""
+        pixels, integers = planes[part].tobytes(), b"".join(b"K" + bytes([label]) for label in labels[part])
+        shape = b"K\x02M\x00\x0c\x86"  # (2, 3072)
+        return (
+            b"\x80\x02}q\x01(U\x0bbatch_labelq\x02U\x06labelsq\x03U\x06labelsq\x04]q\x05(" + integers + b"e"
+            b"U\x04dataq\x06cnumpy.core.multiarray\n_reconstruct\n(" + shape + b"T"
+            + len(pixels).to_bytes(4, "little") + pixels + b"tRu."
+        )  # fmt: skip
+
     images = []
     for part in parts:
         stream = io.BytesIO()
         Image.fromarray(pictures[part].reshape(2, 1024, 3)).save(stream, "PNG")
         images.append(stream.getvalue())
     lists = [json.dumps(part.tolist()).encode() for part in (labels[:10], labels[10:])]
-    for decoder, blobs in (("cifar_binary", binary), ("cifar_png", images + lists)):
+    forms = {"cifar_binary": binary, "cifar_pickled": [pickled(part) for part in parts]}
+    for decoder, blobs in (forms | {"cifar_png": images + lists}).items():
         data, target = decoded(decoder, blobs, shape=[12, 32, 32, 3])
         assert np.array_equal(data, pictures)
         assert np.array_equal(target, labels)

@@ -7,7 +7,7 @@ import pytest
 from pictures import FORMS, PICTURES, fill, is_right, raw_files, snapshot, spec_of
 
 from skem import datasets
-from skem.datasets import _decode, _known, _sources
+from skem.datasets import _known
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -30,26 +30,6 @@ def test_a_mirror_alone_is_a_source(mirror):
     np.testing.assert_array_equal(datasets.load("pictures").data, table)
 
 
-def test_batches_of_cifar_as_torchvision_has_them():
-    """Pickles of Python 2, as CIFAR's authors wrote them."""
-    rng = np.random.default_rng(0)
-    images, labels = rng.integers(0, 256, (4, 32, 32, 3), dtype=np.uint8), np.array([9, 0, 3, 1])
-
-    def batch(rows):
-        pixels = images[rows].transpose(0, 3, 1, 2).tobytes()
-        integers = b"".join(b"K" + bytes([label]) for label in labels[rows])
-        shape = b"K\x02M\x00\x0c\x86"  # (2, 3072)
-        return (
-            b"\x80\x02}q\x01(U\x0bbatch_labelq\x02U\x06labelsq\x03U\x06labelsq\x04]q\x05(" + integers + b"e"
-            b"U\x04dataq\x06cnumpy.core.multiarray\n_reconstruct\n(" + shape + b"T"
-            + len(pixels).to_bytes(4, "little") + pixels + b"tRu."
-        )  # fmt: skip
-
-    data, target = _decode._cifar_pickled([batch(slice(2)), batch(slice(2, 4))], {})
-    np.testing.assert_array_equal(data, images)
-    np.testing.assert_array_equal(target, labels)
-
-
 @pytest.mark.parametrize("content", [b"secret\x00\xff\xfe", b"1,secret\n2,secret\n"])
 def test_a_reason_quotes_nothing_of_a_file(monkeypatch, tmp_path, content):
     """A file in the mirror folder may be a link to anything."""
@@ -64,10 +44,7 @@ def test_a_reason_quotes_nothing_of_a_file(monkeypatch, tmp_path, content):
     assert "secret" not in str(record)
 
 
-def test_switch_for_working_offline(monkeypatch):
-    for value, offline in (("", 0), ("0", 0), ("false", 0), ("1", 1), ("TRUE", 1)):
-        monkeypatch.setenv("SKEM_OFFLINE", value)
-        assert _sources._is_on("SKEM_OFFLINE") == bool(offline)
+def test_a_wrong_switch_for_working_offline_is_named(monkeypatch):
     monkeypatch.setenv("SKEM_OFFLINE", "maybe")
     with pytest.raises(ValueError, match="SKEM_OFFLINE is 'maybe'; allowed: 1, true"):
         datasets.fetch("rice")

@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.discriminative import Objective
-from skem.engine.extended_baum_welch import Schedule, line_search, on_batches
+from skem.engine.extended_baum_welch import line_search
 from skem.engine.parameters import Mixture
 from skem.engine.rows import sort_by_class
 from skem.engine.threads import Workers
@@ -157,13 +157,3 @@ def test_closed_form_steps_never_lower_the_criterion(seed, name, strength, smoot
         worth.append(criterion(objective, state.mixtures, name))
     assert np.diff(worth).min() > -1e-9
     assert worth[-1] > worth[0] or strength == 100.0
-
-
-@every_type
-def test_batches_raise_the_criterion(name):
-    objective, mixtures = problem(3, name, strength=0.01)
-    schedule = Schedule(10, 7, 0.1, 0.0, np.random.RandomState(0))
-    for state in on_batches(objective, mixtures, schedule):
-        for mixture in state.mixtures:
-            assert_valid(mixture, name)
-    assert criterion(objective, state.mixtures, name) > criterion(objective, mixtures, name) + 0.02

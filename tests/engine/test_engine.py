@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import shared_clusters
 
 from skem import GaussianMixture, KMeans, PSKEMClassifier, SKEMClassifier
-from skem.engine import em, little, problem, rows
+from skem.engine import em, little, parts, problem, rows
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
 
@@ -19,12 +19,14 @@ INITIALISATIONS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
 every_type = pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
 
 
-@pytest.fixture(params=["one chunk", "a chunk per class"], scope="module")
-def both_ways(request):
-    """Small data is one chunk, large data has chunks of one class each."""
+@pytest.fixture(params=["one chunk", "a chunk per class", "several parts"], scope="module")
+def every_size(request):
+    """Small data is one chunk, larger data has chunks of one class each, and still larger data has parts."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "a chunk per class":
+        if request.param != "one chunk":
             patch.setattr(problem, "ONE_CHUNK", 0)
+        if request.param == "several parts":
+            patch.setattr(parts, "PART_ROWS", 15)
         yield
 
 
@@ -56,7 +58,7 @@ def assert_same_model(clf, expected, X, rtol=1e-8):
     assert_allclose(clf.class_log_density(X), reference.class_log_density(X, expected), rtol=rtol, atol=rtol)
 
 
-@pytest.mark.usefixtures("both_ways")
+@pytest.mark.usefixtures("every_size")
 def test_iterations_equal_the_equations():
     X, y, init = shared_clusters()
     mixture, ridge = Mixture(*init), 0.05
@@ -69,11 +71,12 @@ def test_iterations_equal_the_equations():
     assert_allclose(clf.responsibilities(X, y)[0], em.e_step(X, y, mixture, 0.0)[0], atol=1e-9)
 
 
-@pytest.mark.usefixtures("both_ways")
+@pytest.mark.usefixtures("every_size")
 @pytest.mark.parametrize(("standardize", "weighted"), [(False, False), (True, True)])
 @every_type
 def test_passes_equal_the_reference(covariance_type, standardize, weighted):
     X, y, (weights, means, covariances) = shared_clusters()
+    X, y = X[y.argsort()], np.sort(y)  # some parts lack a class
     unit = np.array([1, 20, 0.1, 3]) if standardize else np.ones(4)
     X, init = X * unit, (weights, means * unit, covariances * np.outer(unit, unit))
     sample_weight = np.random.default_rng(1).uniform(0, 3, len(y)) if weighted else None
@@ -91,7 +94,7 @@ def test_passes_equal_the_reference(covariance_type, standardize, weighted):
     assert_allclose(clf.log_likelihood_[-1], log_likelihood, rtol=1e-9)
 
 
-@pytest.mark.usefixtures("both_ways")
+@pytest.mark.usefixtures("every_size")
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 2**31),

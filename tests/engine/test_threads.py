@@ -16,20 +16,6 @@ from skem.engine import threads
 from skem.engine.threads import Workers
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_results_in_the_order_of_items(n_jobs):
-    delays = np.random.default_rng(0).uniform(0, 2e-3, 60)
-
-    def work(n):
-        time.sleep(delays[n])
-        return n * n
-
-    with Workers(n_jobs) as workers:
-        for _ in range(2):
-            assert workers.map(work, range(60)) == [n * n for n in range(60)]
-        assert workers.map(work, []) == []
-
-
 @pytest.mark.parametrize("place", [0, 17])
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_errors_end_the_work(place, error):

@@ -46,11 +46,6 @@ SAMPLES = [
     (MIXTURE, {"X": X * np.nan}, "60 rows have no value at all, the first is row 0"),
     (PSKEM, {"X": np.where(np.arange(60)[:, None] == 7, np.nan, X)}, "1 rows have no value at all, .* row 7"),
     *((model, {"X": np.c_[X, X[:, 0] * np.nan]}, "feature 4 has no value at all: leave it out") for model in (PSKEM, MIXTURE)),
-    (skem.KMeans(3), {"X": X * np.nan}, "240 NaN"),
-    (SDGM, {"X": with_value(np.nan)}, "contains 1 NaN"),
-    (skem.DensityOutlierDetector(), {"X": with_value(np.nan)}, "contains 1 NaN"),
-    (SKEM, {"X": X[:, :0]}, r"0 feature\(s\)"),
-    (SKEM, {"y": y[:-1]}, r"inconsistent numbers of samples: \[60, 59\]"),
     (SKEM, {"y": y * 0}, "two classes, and the samples with a weight are of one class only: 0$"),
     (SKEM, {"y": NAMES, "sample_weight": y}, "one class only: 'dog'$"),
     (skem.DensityOutlierDetector(SKEM), {"y": None}, "requires y"),
@@ -59,9 +54,7 @@ SAMPLES = [
         for model in (SKEM, MIXTURE, skem.KMeans(3))
         for weight, words in ((-1.0, "[Nn]egative"), (np.nan, "sample.?weight"), (np.inf, "sample.?weight"))
     ),
-    (SKEM, {"sample_weight": np.zeros(60)}, "weight"),
     (MIXTURE, {"sample_weight": np.zeros(60)}, "sample_weight is zero for all of"),
-    (SKEM, {"sample_weight": np.ones(59)}, "sample.?weight"),
     (MIXTURE, {"sample_weight": np.eye(60)[0]}, "n_components=3 exceeds the n_samples=1 samples"),
     (
         SKEM,
@@ -107,7 +100,6 @@ PARAMETERS = [
     (skem.SKEMClassifier([1, 0]), "n_components of class 1 must be an integer from 1 to 2147483647; got 0"),
     (skem.SKEMClassifier([1, 3], init_params="kmeans"), "which init_params='kmeans' does not"),
     (skem.SKEMClassifier([1, 1], options={"groups": [[0], [1]], "sharing": 0.5}), "give one of the two"),
-    (skem.GaussianMixture(100), "n_components=100"),
     (skem.KMeans(61), "n_clusters=61 exceeds .* n_samples=60 .*: set n_clusters to 60"),
     (skem.SDGMClassifier(31), "are 62 components, more than the 60 samples .*: set n_components to 30 or less"),
     # Feature blocks
@@ -161,7 +153,6 @@ PARAMETERS = [
     (skem.DiscriminativePSKEMClassifier(4, priors=[1, 0]), "priors of class 1 is zero.* set discrim"),
     (skem.SKEMClassifier(2, options={"groups": [[0], [1]]}), "groups say which class a component is reserved for, which needs"),
     *((skem.PRBFClassifier(**params), message) for params, message in (
-        ({"sharing": None}, "The 'sharing' parameter of PRBFClassifier"),
         ({"sharing": -0.1}, r"sharing: lambda must lie in \[0, 1\]; got -0\.1"),
         ({"sharing": [[1.0]]}, r"sharing must be a number or have shape \(2, 2\)"),
         ({"sharing": np.full((2, 2), 0.5)}, "sharing must have ones on the diagonal"),
@@ -171,16 +162,8 @@ PARAMETERS = [
         ({"n_components": 3, "options": {"groups": [[0], [1]]}}, "component 2 has no class; assign each of the components"),
         ({"options": {"groups": [[0, -1], [2]]}}, "class 0 needs a list of component indices"),
         ({"options": {"groups": [range(31), range(31, 62)]}}, "draws 31 components from 30 samples of class 0, which are"),
-        ({"init_params": "uniform"}, "'init_params' parameter of PRBFClassifier"),
         ({"sharing": 0.0, "init_params": init(0, [[1.0, 0], [0, 1], [0, 0]]), "options": {"groups": [[1], [0, 2]]}},
          "lambda is 0 for all components with a weight in class 0"),
-    )),
-    # Numbers out of range, which the class and the parameter are named for
-    *((model, f"The '{name}' parameter of {type(model).__name__} must be .* Got ") for model, name in (
-        (skem.PSKEMClassifier(reg_covar=-1e-3), "reg_covar"),
-        (skem.PSKEMClassifier(init_params="magic"), "init_params"),
-        (skem.DiscriminativePSKEMClassifier(temperature="hot"), "temperature"),
-        (skem.KMeans(init="kmeans"), "init"),
     )),
     (skem.SKEMClassifier(options={"spread": 1.0}), "options of SKEMClassifier has no 'spread'; it may hold sharing, groups"),
     (skem.PRBFClassifier(options={"sharing": 1.0}), "options of PRBFClassifier has no 'sharing'"),
@@ -198,7 +181,6 @@ PARAMETERS = [
     (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(options={"sharing": 0.5})), "sharing must be None, got 0.5"),
     (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(init_params=(1, 2, 3))), "init_params of .* must be a string, got a tup"),
     (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(priors=[0, 1])), "priors of class 0 is zero"),
-    (skem.DiscriminativePSKEMClassifierCV(5), "estimator"),
     (skem.GaussianMixturePath(covariance_types=[]), "covariance_types is empty"),
     (skem.GaussianMixturePath(covariance_types=["round"]), "covariance_types contains 'round': each value must "),
     (skem.GaussianMixturePath(criterion="held_out", validation_fraction=0.97, n_components=[3, 4]),

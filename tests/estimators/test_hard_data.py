@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from reference import equal_classes
 
 import skem
-from skem.estimators._components import INITIALISATIONS
 
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 
@@ -30,22 +29,6 @@ def assert_never_falls(model, rounding=None):
     rounding = rounding or (1e-9 if model.reg_covar > 0 else 1e-6)
     objective = np.asarray(model.objective_)
     assert (-np.diff(objective) / (1 + np.abs(objective[1:]))).max() <= rounding
-
-
-@pytest.mark.parametrize("init", INITIALISATIONS)
-def test_degenerate_samples(init):
-    rare, y = equal_classes()
-    labels = np.where(np.arange(60) == 17, 1, 0)
-    rare[17] = 6.0
-    constant, duplicated = rare.copy(), np.c_[rare, rare[:, 0]]
-    constant[:, 2] = 7.0
-    few = equal_classes(n=12, m=40)
-    for reg_covar in (0.0, 0.1):
-        for X, classes in ((rare, labels), (constant, y), (duplicated, y), few):
-            clf = skem.SKEMClassifier(4, init_params=init, reg_covar=reg_covar, max_iter=8, random_state=0)
-            assert_is_a_model(clf.fit(X, classes), X)
-            if classes is labels and init.startswith("class"):
-                assert clf.predict(X[17:18]) == [1]
 
 
 def three_components(covariance_type, third_mean):
