@@ -112,7 +112,6 @@ def test_shared_proportion_by_hand():
     assert shared_proportion([a, b]) == 4 / 9
     assert shared_proportion(np.stack([a[:3], b])) == 4 / 8
     assert shared_proportion([a.tolist(), b.tolist()]) == 4 / 9
-    assert shared_proportion(a.tolist()) == 4 / 6
 
 
 def test_shared_proportion_of_nothing():

@@ -1,4 +1,4 @@
-"""Hayashi and Uchida (2021): details on synthetic results, jobs on few samples, tables and figures."""
+"""Hayashi and Uchida (2021): jobs on few samples, tables and figures."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,6 @@ from skem.repro.papers.hayashi2021.figures import FIGURES
 from skem.repro.papers.hayashi2021.settings import METHODS
 
 PAPER = papers.settings("hayashi2021", ROOT / "config")
-VALUES = reference_values("hayashi2021")
 
 
 def test_checkerboard():
@@ -64,7 +63,8 @@ def test_networks_that_were_not_run():
 
 def test_figures():
     figure = FIGURES["hayashi_components"]
-    figure.draw(figure.rows({"hayashi2021_components_raw": VALUES["components_raw"]}, PAPER), PAPER)
+    values = reference_values("hayashi2021")["components_raw"]
+    figure.draw(figure.rows({"hayashi2021_components_raw": values}, PAPER), PAPER)
     figure = FIGURES["hayashi_features"]
     points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1], "method": "softmax"})
     rows = figure.rows({"a": points, "b": points.assign(method="sdgm")}, PAPER)
