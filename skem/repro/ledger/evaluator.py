@@ -38,11 +38,17 @@ class Listed(dict[str, Any]):
     """Terms by name, which a text lists: "{errors:.2f}" is "LDA 8.10, QDA 7.90", and with ":.2f" "LDA: 8.10".
 
     Terms by two names are listed by the first one: "{errors:.2f| and |; }" is "LDA 8.10 and 7.20; QDA 7.90 and 7.00". A unit may
-    follow the format: "{seconds:.0f s}".
+    follow the format: "{seconds:.0f s}". "{accuracies.best:.2f}" is the one with the largest mean.
     """
 
     missing: str = ""
     """Names without results."""
+
+    @property
+    def best(self) -> Listed:
+        """The term with the largest mean, with its name."""
+        name = max(self, key=lambda name: self[name].mean)
+        return Listed({name: self[name]})
 
     def __format__(self, form: str) -> str:
         if not form:
@@ -137,7 +143,11 @@ class _Measuring:
                 row["settled"], protocol=row.get("measured_by", ""), note=self.text(row.get("note", ""))
             )
         if "function" in row:
-            return self._at_resolution(self._called(row))
+            function = self.evidence.functions.get(row["function"])
+            if function is None:
+                raise Unknown.word("function", row["function"], self.evidence.functions)
+            given = {key: self.bound.filled(value) for key, value in row.get("with", {}).items()}
+            return self._at_resolution(function(self.evidence, self.claim, **given))
         if "number" in row:
             return self._number()
         compared = [one for group in row.get("compare", [{}]) for one in self._comparisons({**row, **group})]
@@ -146,13 +156,6 @@ class _Measuring:
         need, n = row.get("need", "all"), len(compared)
         wanted = {"all": n, "any": 1, "most": n // 2 + 1}[need] if isinstance(need, str) else ceil(need * n)
         return at_least(wanted, compared, self.text(row.get("note", "")))
-
-    def _called(self, call: Mapping[str, Any]) -> Any:
-        given = {key: self.bound.filled(value) for key, value in call.get("with", {}).items()}
-        name, known = call["function"], self.evidence.functions
-        if name not in known:
-            raise Unknown.word("function", name, known)
-        return known[name](self.evidence, self.claim, **given)
 
     def _number(self) -> Evaluation:
         estimate = self.term(self.row["number"], self.bound)
@@ -252,10 +255,8 @@ class _Measuring:
             self._terms[name] = self.term(self.row["terms"][name], self.bound)
         return self._terms[name]
 
-    def text(self, form: Any, bound: Bound | None = None) -> str:
-        """Fill in the terms and names of a text, or call the function that makes it."""
-        if isinstance(form, Mapping):
-            return str(self._called(form))
+    def text(self, form: str, bound: Bound | None = None) -> str:
+        """Fill in the terms and names of a text."""
         return form.format_map(_Words(self, bound or self.bound)) if "{" in form else form
 
 

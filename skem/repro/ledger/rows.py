@@ -57,7 +57,7 @@ _KEYS: Any = _COMPARED | {
     "function": Text,
     "with": dict[str, Any],
     "note": Text,
-    "remark": Any,
+    "remark": Text,
     "not_comparable": Text,
     "under": dict[str, dict[str, dict[str, Any]]],
 }

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from skem.metrics import operation_count
 from skem.repro.ledger.cells import FINAL, Evidence
-from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, joined, related
+from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, related
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, reduction
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
-from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Headline, Settings
-from skem.repro.protocols import LABELS
 from skem.repro.training.settings import blocks_of
 
 BEST, VALIDATED = "test_selected_iteration", "validation_selected_iteration"
@@ -104,18 +102,6 @@ def table1(evidence: Evidence, dataset: str) -> Estimate:
     name = max(tried, key=lambda name: tried[name].mean)
     note = f"the best of {len(tried)} configurations in each run, on average {name}"
     return replace(maximum(tried, same_size), note=note)
-
-
-def by_regularisation(evidence: Evidence, claim: Claim) -> str:
-    """Name the accuracy of the paper's configuration on MNIST for each covariance regularisation that was trained."""
-    model = _model(evidence, "mnist")
-    tried = _configurations(evidence, "mnist", model.method)
-    own = tried[(tried["partition"] == model.partition) & (tried["n_components"] == model.n_components)]
-    found = {
-        f"{value:g}": evidence.estimate(BEST, dataset="mnist", method=model.method, setting=str(name))
-        for name, value in own["reg_covar"].dropna().sort_values().items()
-    }
-    return f"{model.setting} by reg_covar: {Listed(found):.2f}" if len(found) > 1 else ""
 
 
 def _quantile(values: pd.Series, share: float, note: str) -> Estimate:
@@ -205,68 +191,6 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
     accuracies = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
     note = f"the best K, and the range of those not below the best at 95% in all comparisons; accuracies {accuracies}"
     return Evaluation(detail, top, low, high, by_k[top].n, BEST, note)
-
-
-# Remarks
-
-
-RICE = ("logistic_regression", "lda", "svm_linear", "svm_rbf")
-
-
-def nested_accuracies(evidence: Evidence, claim: Claim, datasets: Sequence[str]) -> str:
-    """Name the accuracies with nothing selected on test samples."""
-    return "; ".join(_nested(evidence, dataset) for dataset in datasets)
-
-
-def _nested(evidence: Evidence, dataset: str) -> str:
-    methods = {"the model": "audit"} | {NAMES[name]: f"audit-{name}" for name in evidence.paper.audited}
-    in_order = dataset == "rice" and evidence.interpretation.choice("rice_folds") == "file-order"
-    folds = "contiguous" if in_order else "stratified"
-    found = {
-        name: evidence.estimate("nested", dataset=dataset, method=method, folds=folds)
-        for name, method in methods.items()
-    }
-    return joined(
-        "the model's best iteration on each test fold",
-        _on_the_same_folds(evidence) if dataset == "rice" else "",
-        f"all selected on training samples ({dataset}, nested): {Listed(found):.1f}",
-    )
-
-
-def _on_the_same_folds(evidence: Evidence) -> str:
-    notes, setting = [], _model(evidence, "rice").setting
-    for label, model, prefix, of_baselines in (
-        ("in the order of the file", "in_order", "in_order-", "1x7"),
-        ("stratified", "skem", "", "preset"),
-    ):
-        ours = evidence.estimate(BEST, dataset="rice", method=model, setting=setting)
-        baselines = [
-            evidence.estimate("preset", dataset="rice", method=f"{prefix}{m}", setting=of_baselines).mean
-            for m in RICE
-        ]
-        notes.append(f"{label} {ours.mean:.1f} against {max(baselines):.1f}")
-    return f"both on the same folds: {', '.join(notes)}"
-
-
-def other_initialisations(evidence: Evidence, claim: Claim) -> str:
-    """Name the best partition and one block at the largest K, by initialisation and protocol."""
-    paper, k = evidence.paper, max(evidence.paper.n_components)
-    sequential, notes = paper.arrangements[0], []
-    for init, method, metric in (
-        ("uniform initialisation", sequential, "half"),
-        ("uniform initialisation", sequential, "half_validated"),
-        ("initialisation by class, but shared", "class_shared", "half"),
-        ("initialisation by class", "class", "half"),
-        ("initialisation by class", "class", "half_validated"),
-    ):
-        found = {
-            p: evidence.estimate(metric, method=method, partition=p, n_components=k) for p in paper.partitions
-        }
-        whole = found.pop(paper.whole)
-        top = max(found, key=lambda p: found[p].mean)
-        label = LABELS[whole.protocol]
-        notes.append(f"{init}, {label}: {top} {found[top]:.2f}, {paper.whole} {whole:.2f}")
-    return f"K = {k}, sequential, " + "; ".join(notes)
 
 
 # Other data and resources
