@@ -208,15 +208,11 @@ def mean(estimates: Sequence[Estimate]) -> Estimate:
     return replace(found, overlap=max(e.overlap for e in estimates))
 
 
-def reduction(less: pd.Series, more: pd.Series, protocol: str = "", note: str = "") -> Estimate:
-    """Estimate by how many percent one mean over runs is below another: 100 (1 - mean(less) / mean(more)).
-
-    The spread is that of the ratio to first order.
-    """
-    common = less.index.intersection(more.index)
-    a, b = less[common], more[common]
-    ratio = a.mean() / b.mean()
-    return Estimate.of(100 * (1 - ratio - (a - ratio * b) / b.mean()), protocol, note)
+def ratio(a: pd.Series, b: pd.Series) -> pd.Series:
+    """Return the ratio of two means by run, to first order: its mean is the ratio, its spread that of the ratio."""
+    a, b = a.align(b, join="inner")
+    of_means = a.mean() / b.mean()
+    return of_means + (a - of_means * b) / b.mean()
 
 
 def maximum(settings: Mapping[str, Estimate], pooled_names: Sequence[str]) -> Estimate:

@@ -82,14 +82,11 @@ FIGURES = {
         lambda tables, paper: by_components(tables["hayashi2021_components_raw"]), _draw_curves
     ),
     "hayashi_features": Figure(together, _draw_features),
-    "hayashi_figure1": Figure(
-        lambda tables, paper: select(tables["boundaries"], figure="figure1"), _draw_boundaries
-    ),
-    "hayashi_figure3": Figure(
-        lambda tables, paper: select(tables["boundaries"], figure="figure3"), _draw_boundaries
-    ),
-    "hayashi_figure6": Figure(
-        lambda tables, paper: select(tables["boundaries"], figure="figure6"), _draw_boundaries
-    ),
+} | {
+    f"hayashi_{name}": Figure(
+        lambda tables, paper, name=name: select(tables["boundaries"], figure=name),  # type: ignore[misc]
+        _draw_boundaries,
+    )
+    for name in TITLES
 }
 """By file name."""

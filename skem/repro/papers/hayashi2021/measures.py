@@ -15,7 +15,7 @@ import scipy
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
 from skem.repro.ledger.decisions import Evaluation, any_of, greater
-from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
+from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, ratio
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 
 OWN_SPLITS = "splits of our own"
@@ -135,11 +135,9 @@ def _ratios(evidence: Evidence, method: str) -> list[pd.Series]:
 
 
 def _ratio(evidence: Evidence, metric: str, dataset: str, method: str) -> pd.Series:
-    """Return the ratio to SDGM's mean by run, to first order: its mean is the ratio, its spread that of the ratio."""
+    """Return the ratio to SDGM's mean by run."""
     a, b = (evidence.estimate(metric, dataset=dataset, method=m).runs for m in (method, "sdgm"))
-    a, b = a.align(b, join="inner")  # type: ignore[union-attr, arg-type]
-    of_means = a.mean() / b.mean()
-    return of_means + (a - of_means * b) / b.mean()
+    return ratio(a, b)  # type: ignore[arg-type]
 
 
 def largest_reduction(evidence: Evidence) -> Estimate:

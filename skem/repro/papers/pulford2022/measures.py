@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skem.metrics import operation_count
 from skem.repro.ledger.cells import FINAL, Evidence
 from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, related
-from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, reduction
+from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, ratio
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
 from skem.repro.papers.pulford2022.settings import Headline, Settings
@@ -397,7 +397,7 @@ def shared_reduction(evidence: Evidence, less: Sequence[str], more: str, n_compo
     cell = {"method": evidence.paper.arrangements[0], "n_components": n_components}
     a, b = (evidence.estimate("shared", partition=p, **cell).runs for p in (list(less), more))
     note = f"mean of {' and '.join(less)}, and over K from {evidence.paper.crossing}"
-    return reduction(a, b, FINAL, note)  # type: ignore[arg-type]
+    return Estimate.of(100 * (1 - ratio(a, b)), FINAL, note)  # type: ignore[arg-type]
 
 
 def fall_of_sharing(evidence: Evidence, partition: str) -> Estimate:

@@ -16,7 +16,7 @@ import pandas as pd
 import scipy
 
 from skem import datasets
-from skem.repro.ledger.cells import FINAL, Evidence, exactly
+from skem.repro.ledger.cells import FINAL, Evidence
 from skem.repro.ledger.decisions import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
@@ -51,6 +51,8 @@ def names(paper: Settings) -> dict[str, Any]:
         "floor": sorted(paper.floors["floors"])[1],
         "seeded": {name: of_table1[name] for name in paper.seeds["data_sets"]},
         "advised": {name: of_table1[name] for name in paper.advice["data_sets"]},
+        "not_available": {name: entry.get("not_available", "") for name, entry in paper.data_sets.items()},
+        "hands": {"n_samples": paper.data_sets["pokerhand"].get("drawn"), "n_features": 10},
         "components": {name: entry["n_components"] for name, entry in paper.data_sets.items()},
         "figure2": {"n_samples": n, "n_features": m, "megabytes": n * m * 8 / 2**20},
     }
@@ -72,13 +74,6 @@ def spread_of_the_best(n: int) -> float:
     return float(np.sqrt(moment(2) - moment(1) ** 2))
 
 
-def _entry(evidence: Evidence, dataset: str) -> Mapping[str, Any]:
-    entry = evidence.paper.data_sets.get(dataset, {})
-    if "not_available" in entry:
-        raise NotRun(f"{dataset} is not available: {entry['not_available']}")
-    return entry
-
-
 def scale_of(evidence: Evidence, dataset: str, n_rows: int) -> float:
     """Return the number of samples in the paper per sample of ours; 1 unless they are drawn."""
     if dataset == SYNTHETIC:
@@ -97,7 +92,7 @@ def _scaled(evidence: Evidence, dataset: str, rows: pd.DataFrame) -> tuple[float
 
 def _rows(evidence: Evidence, metric: str, dataset: str, method: str, **cell: Any) -> pd.DataFrame:
     """Select the rows of a method that have a number; otherwise the reason is raised as `NotRun`."""
-    entry = _entry(evidence, dataset)
+    entry = evidence.paper.data_sets.get(dataset, {})
     try:
         rows = evidence.rows(metric, dataset=dataset, method=method, **cell)
     except NotRun:
@@ -157,23 +152,6 @@ def of_folds(evidence: Evidence, samples: str, dataset: str, method: str) -> Est
     return Estimate.of_folds(rows.set_index("fold")[samples], FINAL)
 
 
-def size(evidence: Evidence, dataset: str, quantity: str) -> Estimate:
-    """Return the samples or features of a data set, counted in the data or in a stand-in."""
-    entry, of_samples = _entry(evidence, dataset), quantity == "n_samples"
-    if "drawn" in entry:
-        n = entry["drawn"] if of_samples else 10
-        return exactly(n, "drawn by our generator: suit and rank of five cards of 52")
-    if of_samples:
-        return exactly(datasets.describe(entry["source"])["shape"][0])
-    note = "with the class as a feature" if entry.get("with_class", False) else ""
-    return exactly(_n_features(evidence, dataset), note)
-
-
-def _n_features(evidence: Evidence, dataset: str) -> int:
-    entry = _entry(evidence, dataset)
-    return int(datasets.describe(entry["source"])["shape"][1]) + entry.get("with_class", False)
-
-
 # Advice.
 
 
@@ -190,7 +168,9 @@ def saved_by_floor(evidence: Evidence, dataset: str) -> Estimate:
     if table.shape[1] < 2:
         raise NotRun(f"fits to {dataset} with and without a variance floor were not part of this run")
     none, floor, *_ = sorted(table)
-    most = -_n_features(evidence, dataset) / 2 * np.log(2 * np.pi * floor)
+    entry = evidence.paper.data_sets[dataset]
+    n_features = datasets.describe(entry["source"])["shape"][1] + entry.get("with_class", False)
+    most = -n_features / 2 * np.log(2 * np.pi * floor)
     collapsed = 100.0 * ((table > most) | table.isna())
     return Estimate.of(collapsed[none] - collapsed[floor], FINAL)
 

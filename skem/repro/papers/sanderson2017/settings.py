@@ -87,10 +87,15 @@ class Heldout(TypedDict):
     data_sets: dict[str, Distinct[Literal[tuple(METHODS)]]]  # type: ignore[valid-type]
 
 
-class Advice(TypedDict):
+class Repeated(TypedDict):
+    """Fits from several initialisations to samples of some data sets."""
+
     data_sets: Distinct[str]
     most_rows: Count
     runs: _AtLeast2
+
+
+class Advice(Repeated):
     reg_covar: _Positive
     kmeans_iter: Annotated[Distinct[Annotated[int, Field(ge=0)]], Field(min_length=2)]
     em_iter: Distinct[Count]
@@ -98,20 +103,14 @@ class Advice(TypedDict):
     tol: _Positive
 
 
-class Floors(TypedDict):
+class Floors(Repeated):
     """Likelihood against the variance floor of the paper's program; 0 is none."""
 
-    data_sets: Distinct[str]
-    most_rows: Count
-    runs: _AtLeast2
     em_iter: Count
     floors: Annotated[Distinct[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 
 
-class Seeds(TypedDict):
-    data_sets: Distinct[str]
-    most_rows: Count
-    runs: _AtLeast2
+class Seeds(Repeated):
     kmeans_iter: Count
 
 
