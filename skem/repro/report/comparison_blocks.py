@@ -14,7 +14,6 @@ from skem.repro.render.format import number, table
 from skem.repro.report.reference import Reference
 from skem.repro.training.classifiers import Classifier, entries
 
-RANKS = "comparison_test_ranks"
 BOOSTING = ("lightgbm_search", "xgboost_search", "catboost", "hist_gradient_boosting")
 """Methods of which the summary has the best by log-loss."""
 
@@ -32,16 +31,6 @@ def _titles(reference: Reference) -> dict[str, str]:
     return configuration.read(reference.config / "comparison.yaml").titles()
 
 
-def critical_difference(reference: Reference) -> str:
-    """Return the critical difference of average ranks on the test tables."""
-    return number(float(reference.cells(RANKS, "critical_difference")[0]), 1)
-
-
-def test_tables(reference: Reference) -> str:
-    """Return the number of test tables."""
-    return number(float(reference.cells(RANKS, "n_datasets")[0]), 0)
-
-
 def test_summary(reference: Reference) -> str:
     """Return average ranks of `OURS`, the SVM and the best `BOOSTING` on the test tables."""
     ranks = _ranks(reference)
@@ -55,17 +44,8 @@ def test_summary(reference: Reference) -> str:
     return table(lines, padded=False)
 
 
-def test_ranks(reference: Reference) -> str:
-    """Return average ranks on the test tables, and wins, ties and losses against `summary.COMPARED`."""
-    return _average_ranks(reference, "test")
-
-
-def categories_ranks(reference: Reference) -> str:
-    """Return the same for the tables with categories."""
-    return _average_ranks(reference, "categories")
-
-
-def _average_ranks(reference: Reference, part: Part) -> str:
+def average_ranks(reference: Reference, part: Part) -> str:
+    """Return average ranks on the tables of a part, and wins, ties and losses against `summary.COMPARED`."""
     ranks, blocks = _ranks(reference, part), []
     if not len(ranks):
         return NOT_RUN

@@ -114,16 +114,3 @@ class Reference:
             if name not in known:
                 raise LookupError(unknown(name, known))
         return int(self.summary[paper][key])
-
-    def partition(self, dataset: str, initialisation: str, n_components: int) -> dict[str, float]:
-        """Accuracy at the test-selected iteration of the whole model and of the best partition, and its advantage."""
-        where = {
-            "dataset": dataset,
-            "method": initialisation,
-            "n_components": n_components,
-            "protocol": "test_selected_iteration",
-        }
-        columns = [self.cells("figures/advantage", name, **where) for name in ("n_blocks", "accuracy")]
-        pairs = list(zip(*columns, strict=True))
-        whole, best = max(a for n, a in pairs if n == 1), max(a for n, a in pairs if n > 1)
-        return {"whole": whole, "best": best, "advantage": best - whole}

@@ -11,7 +11,8 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, TemplateError
 
 from skem.repro.config.documents import refuse
-from skem.repro.report.values import Values
+from skem.repro.report import values
+from skem.repro.report.reference import Reference
 
 FOLDER = "docs/templates"
 SUFFIX = ".j2"
@@ -24,17 +25,17 @@ _ENVIRONMENT = Environment(undefined=StrictUndefined, keep_trailing_newline=True
 class Name:
     """A name of a template; its text is the value."""
 
-    def __init__(self, values: Values, *parts: str) -> None:
-        self._values, self._parts = values, parts
+    def __init__(self, reference: Reference, *parts: str) -> None:
+        self._reference, self._parts = reference, parts
 
     def __getattr__(self, part: str) -> Name:
-        return Name(self._values, *self._parts, part)
+        return Name(self._reference, *self._parts, part)
 
     __getitem__ = __getattr__
 
     def __str__(self) -> str:
         try:
-            return self._values.resolve(self._parts)
+            return values.resolve(self._reference, self._parts)
         except (LookupError, TypeError, ValueError) as error:
             raise TemplateError(f"{'.'.join(self._parts)}: {error.args[0]}") from error
 
@@ -57,8 +58,9 @@ def _with_note(text: str, note: str) -> str:
 
 def changed(project: str | Path = ".") -> dict[Path, str]:
     """Pages that differ from their rendered templates, with their new text; one error has a fault of each template."""
-    values = Values(project)
-    names = {head: Name(values, head) for head in values.heads()}
+    reference = Reference(Path(project) / "results/reference", Path(project) / "config")
+    reference.table("claims")  # a claims table of another version is one fault, not one per name
+    names = {head: Name(reference, head) for head in values.heads(reference)}
     different: dict[Path, str] = {}
     faults: list[str] = []
     for template, page in pages(project).items():

@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -62,63 +61,46 @@ def key(column: str, value: str) -> str:
     return f"{KEYS[column] or '_'}{name}" if name[:1].isdigit() else name
 
 
-class Values:
-    """Values by name, of the checkout ``project`` with ``results/reference`` and ``config``."""
+@cache
+def _labels(r: Reference, table: str) -> pd.DataFrame:
+    """Key columns of a table, as parts of names."""
+    found = r.table(table)
+    return pd.DataFrame({by: [key(by, value) for value in found[by]] for by in KEYS if by in found})
 
-    def __init__(self, project: str | Path = ".") -> None:
-        self.reference = Reference(Path(project) / "results/reference", Path(project) / "config")
-        self._rows = cache(self._read_rows)
-        self.reference.table("claims")  # a claims table of another version is one fault, not one per name
 
-    def _read_rows(self, table: str) -> list[tuple[dict[str, str], dict[Any, Any]]]:
-        """Rows of a table, each behind its key columns as parts of names."""
-        rows = self.reference.table(table)
-        keys = [by for by in KEYS if by in rows]
-        return [({by: key(by, row[by]) for by in keys}, row) for row in rows.to_dict("records")]
+def heads(r: Reference) -> set[str]:
+    """First parts of all names."""
+    return {*r.tables(), *(name.partition(".")[0] for name in NAMED)}
 
-    def heads(self) -> set[str]:
-        """First parts of all names."""
-        return {"ours", *self.reference.tables(), *(name.partition(".")[0] for name in NAMED)}
 
-    def resolve(self, name: tuple[str, ...]) -> str:
-        """Return the text of a value; `LookupError` with the fault and similar names."""
-        head, *rest = name
-        if head == "ours" and len(rest) == 1:
-            return self._ours(rest[0])
-        if rest and head in self.reference.tables():
-            return self._cell(head, rest)
-        for n in range(len(name), 0, -1):
-            if function := NAMED.get(".".join(name[:n])):
-                return str(function(self.reference, *name[n:]))
-        raise LookupError(unknown(".".join(name), NAMED))
+def resolve(r: Reference, name: tuple[str, ...]) -> str:
+    """Return the text of a value; `LookupError` with the fault and similar names."""
+    head, *rest = name
+    if rest and head in r.tables():
+        return _cell(r, head, rest)
+    for n in range(len(name), 0, -1):
+        if function := NAMED.get(".".join(name[:n])):
+            return str(function(r, *name[n:]))
+    raise LookupError(unknown(".".join(name), NAMED))
 
-    def _ours(self, claim: str) -> str:
-        claims = self.reference.table("claims")
-        found = claims[claims["id"] == claim]
-        if not len(found):
-            raise LookupError(unknown(claim, claims["id"]))
-        return ours(found.iloc[0])
 
-    def _cell(self, table: str, names: list[str]) -> str:
-        rows = self._rows(table)
-        *keys, column = names
-        for name in keys:
-            own = [row for row in rows if name in row[0].values()]
-            if not own:
-                raise LookupError(unknown(name, (label for labels, _ in rows for label in labels.values())))
-            rows = own
-        labels, row = rows[0]
-        if column not in row:
-            raise LookupError(unknown(column, row))
-        if len(rows) != 1:
-            varying = [by for by in labels if len({other[by] for other, _ in rows}) > 1]
-            raise LookupError(
-                f"{len(rows)} rows have these keys; add a key of {' or '.join(varying) or 'the row'}"
-            )
-        full = f"{table}.{'.'.join(names)}"
-        digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
-        value = pd.to_numeric(row[column], errors="coerce")
-        return str(row[column]) if pd.isna(value) else number(value, digits)
+def _cell(r: Reference, table: str, names: list[str]) -> str:
+    rows, labels = r.table(table), _labels(r, table)
+    *keys, column = names
+    for name in keys:
+        own = (labels == name).any(axis=1)
+        if not own.any():
+            raise LookupError(unknown(name, labels.to_numpy().flat))
+        rows, labels = rows[own], labels[own]
+    if column not in rows:
+        raise LookupError(unknown(column, rows))
+    if len(rows) != 1:
+        varying = " or ".join(by for by in labels if len({*labels[by]}) > 1) or "the row"
+        raise LookupError(f"{len(rows)} rows have these keys; add a key of {varying}")
+    full, cell = f"{table}.{'.'.join(names)}", rows[column].iloc[0]
+    digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
+    value = pd.to_numeric(cell, errors="coerce")
+    return cell if pd.isna(value) else number(value, digits)
 
 
 def fixed(value: Any, digits: int = 1) -> str:
@@ -126,9 +108,11 @@ def fixed(value: Any, digits: int = 1) -> str:
     return number(float(value), digits)
 
 
-def signed(value: float) -> str:
-    """Format with sign and one decimal."""
-    return number(value, "+.1f")
+def _ours(r: Reference, claim: str) -> str:
+    claims = r.table("claims")
+    if claim not in {*claims["id"]}:
+        raise LookupError(unknown(claim, claims["id"]))
+    return ours(claims.set_index("id", drop=False).loc[claim])
 
 
 def _n(label: str) -> int:
@@ -140,12 +124,16 @@ def _n(label: str) -> int:
 
 
 def _partition(r: Reference, dataset: str, initialisation: str, k: str, value: str) -> str:
-    found = r.partition(dataset, initialisation, _n(k))
-    if value == "difference":
-        return signed(found["advantage"])
+    """Accuracy at the test-selected iteration of the whole model, of the best partition, and the difference."""
+    where = {"dataset": dataset, "method": initialisation, "n_components": _n(k)}
+    where |= {"protocol": "test_selected_iteration"}
+    columns = (r.cells("figures/advantage", name, **where) for name in ("n_blocks", "accuracy"))
+    pairs = list(zip(*columns, strict=True))
+    whole, best = max(a for n, a in pairs if n == 1), max(a for n, a in pairs if n > 1)
+    found = {"whole": fixed(whole), "best": fixed(best), "difference": number(best - whole, "+.1f")}
     if value not in found:
-        raise LookupError(unknown(value, [*found, "difference"]))
-    return fixed(found[value])
+        raise LookupError(unknown(value, found))
+    return found[value]
 
 
 def _accuracy(r: Reference, dataset: str, method: str, setting: str) -> str:
@@ -194,7 +182,10 @@ def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
     return lambda r: r.remark(f"sanderson.{claim}", pattern)
 
 
+TEST_RANKS = "comparison_test_ranks"
+
 NAMED: dict[str, Callable[..., Any]] = {
+    "ours": _ours,
     "table1": blocks.accuracies,
     "headlines": blocks.headline_list,
     "conclusions": blocks.conclusions,
@@ -202,11 +193,11 @@ NAMED: dict[str, Callable[..., Any]] = {
     "summary": Reference.total,
     "partition": _partition,
     "comparison.test_summary": comparison_blocks.test_summary,
-    "comparison.test_ranks": comparison_blocks.test_ranks,
-    "comparison.categories_ranks": comparison_blocks.categories_ranks,
+    "comparison.test_ranks": lambda r: comparison_blocks.average_ranks(r, "test"),
+    "comparison.categories_ranks": lambda r: comparison_blocks.average_ranks(r, "categories"),
     "comparison.budgets": comparison_blocks.budgets,
-    "comparison.test_tables": comparison_blocks.test_tables,
-    "comparison.critical_difference": comparison_blocks.critical_difference,
+    "comparison.test_tables": lambda r: fixed(r.cells(TEST_RANKS, "n_datasets")[0], 0),
+    "comparison.critical_difference": lambda r: fixed(r.cells(TEST_RANKS, "critical_difference")[0]),
     "speed.scikit_learn": _speed,
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
