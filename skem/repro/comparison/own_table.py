@@ -75,7 +75,10 @@ def raise_if_of_the_future(path: str) -> None:
 
 
 def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] = ()) -> OwnTable:
-    """Read a CSV or ARFF file; ``drop`` are columns to leave out."""
+    """Read a CSV or ARFF file without the columns in ``drop`` and classes of one or two samples.
+
+    There are at most as many folds as a class has samples.
+    """
     if not Path(table).is_file():
         raise ValueError("there is no such file")
     name, lines, columns = _tables.read_columns(Path(table), None if label is None else str(label))
@@ -86,7 +89,23 @@ def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] 
         del columns[column]
     remarks = [f"Left out by drop: {', '.join(drop)}."] if drop else []
     X, categorical = _features(table, columns, lines, remarks)
-    return _with_folds(table, name, X, labels, np.array(lines), n_folds, categorical, remarks)
+    names, counts = np.unique(labels, return_counts=True)
+    rare = names[counts < FEWEST]
+    kept = ~np.isin(labels, rare)
+    if len(names) - len(rare) < 2 or kept.sum() < 0.9 * len(labels):
+        raise ValueError(
+            f"{table}, column {name!r}: {len(names)} classes, {len(rare)} of which have fewer than {FEWEST} samples; "
+            "at least 2 classes with more are needed. Another column of labels is named with --config label=NAME"
+        )
+    if len(rare):
+        remarks.append(f"Classes of fewer than {FEWEST} samples, left out: {', '.join(map(str, rare))}.")
+    fewest = int(counts[counts >= FEWEST].min())
+    if fewest < n_folds:
+        remarks.append(
+            f"{fewest} folds, not {n_folds}, as class {names[counts == fewest][0]} has {fewest} samples."
+        )
+    places = np.array(lines)[kept]
+    return OwnTable(table, X[kept], labels[kept], places, min(n_folds, fewest), categorical, remarks)
 
 
 def _features(
@@ -136,36 +155,6 @@ def _features(
             "if it is an identifier."
         )
     return np.column_stack(arrays), [kept.index(name) for name in categorical]
-
-
-def _with_folds(
-    path: str,
-    label: str,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    lines: NDArray[Any],
-    n_folds: int,
-    categorical: list[int],
-    remarks: list[str],
-) -> OwnTable:
-    """The table without classes of one or two samples, and with at most as many folds as a class has samples."""
-    names, counts = np.unique(y, return_counts=True)
-    rare = names[counts < FEWEST]
-    kept = ~np.isin(y, rare)
-    if len(names) - len(rare) < 2 or kept.sum() < 0.9 * len(y):
-        raise ValueError(
-            f"{path}, column {label!r}: {len(names)} classes, {len(rare)} of which have fewer than {FEWEST} samples; "
-            "at least 2 classes with more are needed. Another column of labels is named with --config label=NAME"
-        )
-    if len(rare):
-        remarks.append(f"Classes of fewer than {FEWEST} samples, left out: {', '.join(map(str, rare))}.")
-    fewest = int(counts[counts >= FEWEST].min())
-    if fewest < n_folds:
-        remarks.append(
-            f"{fewest} folds, not {n_folds}, as class {names[counts == fewest][0]} has {fewest} samples."
-        )
-    X = np.asarray(X[kept], dtype=np.float64)
-    return OwnTable(path, X, y[kept], lines[kept], min(n_folds, fewest), categorical, remarks)
 
 
 def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -> pd.DataFrame:

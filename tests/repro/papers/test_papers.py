@@ -159,7 +159,7 @@ def test_a_row_that_measures_nothing_ends_the_evaluation(row, fault, tmp_path):
     [
         ({"headlines": "table2"}, "names the experiment 'table2', and there is no"),
         ({"trade_offs": "random"}, "trade_offs is 'random'"),
-        ({"mda": "audit"}, "asks for 'mnist_half', which its experiments do not have"),
+        ({"headlines": "mda"}, "asks for 'paper', which its experiments do not have"),
         ({"title": None}, "title"),
     ],
 )

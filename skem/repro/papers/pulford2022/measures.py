@@ -66,7 +66,6 @@ def names(paper: Settings) -> dict[str, Any]:
         "many": paper.many,
         "above_12": [k for k in paper.n_components if k > 12],
         "crossing": paper.crossing,
-        "mda": paper.mda,
         "least_saved": min(ratios),
     }
 

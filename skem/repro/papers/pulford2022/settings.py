@@ -30,7 +30,6 @@ class Stated(Strict):
     headlines: Name
     studies: list[Name]
     trade_offs: TradeOffs
-    mda: Name
     audit: Name
 
 
@@ -69,9 +68,7 @@ class Settings:
     crossing: (
         int  # components from which one block is no longer below the smallest blocks: the paper's "large K"
     )
-    mda: str  # the partition on which PSKEM is compared with MDA
     audit: str  # the experiment on protocols
-    audited: tuple[str, ...]  # its baselines
 
     @property
     def partitions(self) -> tuple[str, ...]:
@@ -108,7 +105,6 @@ def settings(stated: Stated, experiment: Callable[[str], dict[str, Any]]) -> Set
     unknown = [partition for partition in plan["best"] if partition not in n_blocks]
     if unknown or not whole:
         raise KeyError(unknown[0] if unknown else "a partition of one block")
-    compared = experiment(stated.mda)["data_sets"][plan["data_set"]]["methods"]
     headlines = experiment(stated.headlines)["data_sets"]
     return Settings(
         headlines={dataset: _headline(entry) for dataset, entry in headlines.items()},
@@ -123,9 +119,7 @@ def settings(stated: Stated, experiment: Callable[[str], dict[str, Any]]) -> Set
         n_train=plan["n_train"],
         best=tuple(plan["best"]),
         crossing=plan["crossing"],
-        mda=next(iter(compared.values()))["grid"]["partition"][0],
         audit=stated.audit,
-        audited=_audited(experiment(stated.audit)),
     )
 
 
@@ -136,8 +130,3 @@ def _headline(entry: dict[str, Any]) -> Headline:
     params = how["params"] | setting["params"]
     blocks, accuracy = params.get("n_blocks", 1), entry["paper"]["accuracy"]
     return Headline(method, label, blocks, setting["n_features"], params["n_components"], accuracy)
-
-
-def _audited(experiment: dict[str, Any]) -> tuple[str, ...]:
-    methods = [how for entry in experiment["data_sets"].values() for how in entry["methods"].values()]
-    return tuple(dict.fromkeys(how["model"] for how in methods if "n_components" not in how["params"]))

@@ -115,7 +115,7 @@ def audit_cells(table: pd.DataFrame, claimed: Mapping[str, float], paper: Settin
     nested = table[table["protocol"] == "nested"].drop(columns=["scale", "reg_covar"])
     beside = lines[[*keys, "scale", "reg_covar"]].drop_duplicates().merge(nested, on=keys)
     found = _shown(pd.concat([lines, beside], ignore_index=True))
-    names = {f"audit-{name}": NAMES[name] for name in paper.audited}
+    names = {f"audit-{name}": title for name, title in NAMES.items()}
     models = {
         dataset: f"{m.method.upper()} {m.partition}, K = {m.n_components}"
         for dataset, m in paper.headlines.items()

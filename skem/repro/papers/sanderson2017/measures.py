@@ -74,20 +74,14 @@ def spread_of_the_best(n: int) -> float:
     return float(np.sqrt(moment(2) - moment(1) ** 2))
 
 
-def scale_of(evidence: Evidence, dataset: str, n_rows: int) -> float:
-    """Return the number of samples in the paper per sample of ours; 1 unless they are drawn."""
-    if dataset == SYNTHETIC:
-        return evidence.paper.figure2["n_rows"] / n_rows
-    return evidence.paper.data_sets.get(dataset, {}).get("drawn", n_rows) / n_rows
-
-
 def _scaled(evidence: Evidence, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
-    n, entry = int(rows["n_rows"].iloc[0]), evidence.paper.data_sets.get(dataset, {})
-    if dataset != SYNTHETIC and "drawn" not in entry:
+    """Return the number of samples in the paper per sample of ours, and a remark; 1 unless they are drawn."""
+    n, drawn = int(rows["n_rows"].iloc[0]), evidence.paper.data_sets.get(dataset, {}).get("drawn")
+    in_paper = evidence.paper.figure2["n_rows"] if dataset == SYNTHETIC else drawn
+    if in_paper is None:
         return 1.0, ""
-    scale = scale_of(evidence, dataset, n)
-    extrapolated = f"{n} of {scale * n:.0f} samples, times {scale:g}" if scale != 1 else ""
-    return scale, joined("samples drawn by us", extrapolated)
+    extrapolated = f"{n} of {in_paper} samples, times {in_paper / n:g}" if in_paper != n else ""
+    return in_paper / n, joined("samples drawn by us", extrapolated)
 
 
 def _rows(evidence: Evidence, metric: str, dataset: str, method: str, **cell: Any) -> pd.DataFrame:
@@ -344,8 +338,7 @@ def exp_share(evidence: Evidence, dataset: str) -> Estimate:
     """Estimate the seconds of exp() of as many numbers as an iteration has, in percent of the iteration."""
     rows = evidence.rows("exponentials", about="exp", dataset=dataset)
     spent = fit_seconds(evidence, dataset, "armadillo_diag", "seconds_per_iteration")
-    n_rows = evidence.rows("seconds", dataset=dataset)["n_rows"].iloc[0]
-    scale = scale_of(evidence, dataset, n_rows)
+    scale, _ = _scaled(evidence, dataset, evidence.rows("seconds", dataset=dataset))
     return Estimate.of(100 * scale * rows.set_index("round")["seconds"] / spent.runs, FINAL)
 
 
