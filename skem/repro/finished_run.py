@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from skem.repro import environment
 from skem.repro.files import read_json, read_table, write_json
@@ -13,25 +14,21 @@ from skem.repro.files import read_json, read_table, write_json
 
 def unavailable(sources: Iterable[str]) -> list[str]:
     """List the data sets that the last run recorded as unavailable."""
-    found = []
-    for source in sources:
-        path = Path("results/data", f"{source}.json")
-        try:
-            if path.exists() and not read_json(path)["available"]:
-                found.append(source)
-        except ValueError:
-            continue  # damaged: the rule that reads it names the file
-    return found
+    return [source for source in sources if _record(source).get("available") is False]
 
 
 def attempts(source: str) -> int:
     """Number of attempts so far to fetch a data set that was unavailable."""
-    path = Path("results/data", f"{source}.json")
-    try:
-        record = read_json(path) if path.exists() else {}
-    except ValueError:
-        return 0  # damaged: the rule that reads it names the file
+    record = _record(source)
     return record.get("attempt", 0) + (record.get("available") is False)
+
+
+def _record(source: str) -> dict[str, Any]:
+    """Record of a data set; empty if there is none, or it is damaged: the rule that reads it names the file."""
+    try:
+        return dict(read_json(f"results/data/{source}.json"))
+    except (FileNotFoundError, ValueError):
+        return {}
 
 
 def record_environment() -> None:

@@ -3,7 +3,6 @@
 PYTHONPATH selects the library, that of any revision, so the cases use public names only.
 """
 
-import inspect
 import json
 import sys
 from functools import partial
@@ -22,12 +21,6 @@ def samples(n_samples, n_features, n_clusters, dtype):
     return X, X[rng.choice(n_samples, size=n_clusters, replace=False)].astype(np.float64)
 
 
-def initialised(Estimator, n_components, init, **params):
-    """An estimator with an initialisation, whose parameter is ``init`` in older base revisions."""
-    name = "init_params" if "init_params" in inspect.signature(Estimator).parameters else "init"
-    return Estimator(n_components, **{name: init}, **params)
-
-
 def iteration(n_samples, n_features, n_components):
     """One iteration of a plain mixture, and the E-step that ends a fit."""
     from skem import GaussianMixture
@@ -35,7 +28,7 @@ def iteration(n_samples, n_features, n_components):
     X, means = samples(n_samples, n_features, n_components, "float64")
     covariances = np.repeat(np.cov(X.T)[None], n_components, axis=0)
     init = (np.full(n_components, 1 / n_components), means, covariances)
-    return partial(initialised(GaussianMixture, n_components, init, max_iter=1, tol=0.0).fit, X)
+    return partial(GaussianMixture(n_components, init_params=init, max_iter=1, tol=0.0).fit, X)
 
 
 def supervised(n_samples, n_blocks, n_features, n_components, n_classes, dtype, method="fit", **params):
@@ -43,7 +36,8 @@ def supervised(n_samples, n_blocks, n_features, n_components, n_classes, dtype, 
 
     X, _ = samples(n_samples, n_blocks * n_features, n_classes, dtype)
     y = np.random.default_rng(1).integers(n_classes, size=n_samples)
-    model = initialised(PSKEMClassifier, n_components, "sample", n_blocks=n_blocks, random_state=0, **params)
+    params |= {"n_blocks": n_blocks, "init_params": "sample", "random_state": 0}
+    model = PSKEMClassifier(n_components, **params)
     return partial(model.fit, X, y) if method == "fit" else partial(getattr(model.fit(X, y), method), X)
 
 

@@ -150,25 +150,10 @@ class Bound:
         return [(value, str(value)) for value in map(self.filled, over)]
 
 
-class Pattern:
-    """Ids of claims: "*" and "?" as in file names, and wildcards as "{dataset}", which stand for a part between dots."""
-
-    def __init__(self, pattern: str) -> None:
-        self.text = pattern
-        parts = re.split(r"(\*|\?|\{\w+\})", pattern)
-        expressions = {"*": ".*", "?": "."}
-        self.expression = re.compile(
-            "".join(
-                expressions.get(part) or (f"(?P<{part[1:-1]}>[^.]+)" if part[:1] == "{" else re.escape(part))
-                for part in parts
-            )
-        )
-        self.is_exact = len(parts) == 1
-
-    def match(self, id: str) -> dict[str, str] | None:
-        """Return the values of the wildcards, or None."""
-        found = self.expression.fullmatch(id)
-        return found.groupdict() if found else None
+def pattern_of(ids: str) -> re.Pattern[str]:
+    """Compile a pattern of ids: "*" and "?" as in file names, and wildcards as "{dataset}", which stand for a part between dots."""
+    named = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^.]+)", re.escape(ids))
+    return re.compile(named.replace(r"\*", ".*").replace(r"\?", "."))
 
 
 class Rows:
@@ -187,14 +172,14 @@ class Rows:
         }
 
     @cached_property
-    def patterns(self) -> list[tuple[Pattern, dict[str, Any]]]:
+    def patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
         """Patterns and rows, exact ids first."""
         found = [
-            (Pattern(pattern), dict(row))
+            (text, pattern_of(text), dict(row))
             for ids, row in self.file.claims.items()
-            for pattern in ids.split(", ")
+            for text in ids.split(", ")
         ]
-        return sorted(found, key=lambda one: not one[0].is_exact)
+        return sorted(found, key=lambda one: any(sign in one[0] for sign in "*?{"))
 
     def row(self, claim: Claim) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the keys of a claim's rows, and the values of its columns and wildcards.
@@ -213,12 +198,12 @@ class Rows:
         name = claim["id"].partition(".")[2]
         repeated: Any = self.file.claims.get(name, {})
         for id in (name, repeated.get("repeats", "")):
-            for pattern, own in self.patterns:
-                found, measures = pattern.match(id), bool({*KINDS} & {*own})
+            for text, pattern, own in self.patterns:
+                found, measures = pattern.fullmatch(id), bool({*KINDS} & {*own})
                 if found is None or (measures and {*KINDS} & {*row}) or (id != name and not measures):
                     continue
                 if measures:
-                    values, row["row"] = values | found, pattern.text
+                    values, row["row"] = values | found.groupdict(), text
                 joined = {key: [*row[key], own[key]] if key in own else row[key] for key in JOINED}
                 row = {**own, **row, **joined}
         return row, values
