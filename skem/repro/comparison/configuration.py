@@ -170,10 +170,6 @@ class Comparison(Strict):
         tables: dict[str, Any] = dict(self.tables)
         return tables | {"data_sets": tables[group], "group_notes": tables[f"{group}_notes"]}
 
-    def data_sets(self, part: Part) -> list[str]:
-        """Data sets of a part."""
-        return list(self.section(part)["data_sets"])
-
     def methods(self, part: Part, dataset: str = "") -> dict[str, Any]:
         """Methods by label; those of the tables are the entries of the registry that take part."""
         section = self.section(part)
@@ -196,7 +192,7 @@ class Comparison(Strict):
     def jobs(self, part: Part) -> dict[str, dict[str, Any]]:
         """Jobs of a part: of each method its `parameters` by data set."""
         found: dict[str, dict[str, Any]] = {}
-        for dataset in self.data_sets(part):
+        for dataset in self.section(part)["data_sets"]:
             for method, params in self.parameters(part, dataset).items():
                 found.setdefault(method, {})[dataset] = params
         return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,10 +60,6 @@ class Evidence:
     # Shared by all interpretations: rows by table and columns, estimates by metric and cell.
     _rows: dict[tuple[str, ...], dict[Any, Any]] = field(default_factory=dict)
     _estimates: dict[tuple[Any, ...], Estimate] = field(default_factory=dict)
-
-    def under(self, interpretation: Interpretation) -> Self:
-        """Return the same results under another interpretation."""
-        return replace(self, interpretation=interpretation)
 
     def estimate(self, metric: str, **cell: Any) -> Estimate:
         """Estimate a metric of a cell, or raise `NotRun`; a list or `ALL` for a column is the mean over its values, run by run."""

@@ -112,11 +112,11 @@ class Evaluator:
     def _measuring(self, claim: Claim, interpretation: Interpretation) -> _Measuring:
         row, values = self.rows.row(claim)
         for ambiguity, choices in row.get("under", {}).items():
-            own = choices.get(interpretation.choice(ambiguity), {})
+            own = choices.get(interpretation.choices.get(ambiguity, ""), {})
             replaced = KINDS if {*KINDS} & {*own} else ()
             row = {key: value for key, value in row.items() if key not in replaced} | own
         bound = Bound({**self.names, **values}, values)
-        return _Measuring(claim, row, bound, self.evidence.under(interpretation), self)
+        return _Measuring(claim, row, bound, replace(self.evidence, interpretation=interpretation), self)
 
 
 @dataclass

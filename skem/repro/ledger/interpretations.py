@@ -75,10 +75,6 @@ class Interpretation:
     choices: Mapping[str, str] = field(default_factory=dict)
     replacements: tuple[Sequence[Replacement], ...] = ()
 
-    def choice(self, ambiguity: str, default: str = "") -> str:
-        """Return the choice of an ambiguity; ``default`` if none was made."""
-        return self.choices.get(ambiguity, default)
-
     def replaced(self, cell: Cell) -> dict[str, Any]:
         """Return the cell that is measured for a cell; `NotRun` if a choice has no such cell."""
         cell = dict(cell)

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from skem.repro.ledger.decisions import NOT_COMPARABLE
 from skem.repro.ledger.estimates import LEVEL
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDABLE, UNDECIDED, outcome
-from skem.repro.ledger.summary import KINDS, MEASURABLE, MEASUREMENT, kinds
+from skem.repro.ledger.summary import KINDS, MEASURABLE, kinds
 
 ALL = "all"
 """Key of the totals over all papers."""
@@ -51,7 +50,7 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):
-        expected, most = expected_misses(cells)
+        expected, most = expected_misses(len(cells))
         outside = sum(outcome([detail]) == DIFFERS for detail in cells["detail"])
         differs = int((cells["outcome"] == DIFFERS).sum())
         found[str(place)] = {"cells": len(cells), "outside": outside, "differs": differs}
@@ -67,17 +66,12 @@ Uchida (2021).
 """
 
 
-def expected_misses(claims: pd.DataFrame, correlation: float = CORRELATION) -> tuple[float, float]:
-    """Return the expected number of numbers that a faithful copy misses by chance, and the 95% bound of their count.
+def expected_misses(n: int, correlation: float = CORRELATION) -> tuple[float, float]:
+    """Return the expected number of n numbers that a faithful copy misses by chance, and the 95% bound of their count.
 
     Each number lies outside its 95% prediction interval in 5% of copies. Cells that share folds or splits are missed together, so their count
     varies more than a binomial one: errors of the cells are normal and equally correlated.
-
-    Of the claims, measured numbers with an interval count, each once.
     """
-    counted = (claims["kind"] == "number") & (claims["basis"] == MEASUREMENT) & (claims["repeats"] == "")
-    counted &= (claims["detail"] != NOT_COMPARABLE) & claims["low"].notna()
-    n = int(counted.sum())
     common, weights = np.polynomial.hermite_e.hermegauss(100)
     shift, own = np.sqrt(correlation) * common, np.sqrt(1 - correlation)
     limit = scipy.stats.norm.ppf((1 + LEVEL) / 2)

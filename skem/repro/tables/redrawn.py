@@ -30,20 +30,14 @@ WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.3
 """Inches: width of a figure, whose text is readable on a screen of 390 pixels, and heights of its parts."""
 
 
-NOT_EVALUATED: dict[str, Any] = {
-    **dict.fromkeys(("measured", "standardised_difference"), float("nan")),
-    **dict.fromkeys(("outcome", "basis", "repeats"), ""),
-}
-"""A claim that the claims table lacks."""
-
-
 def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -> pd.DataFrame:
     """Select the cells of a figure; `ConfigurationError` if a cell has no claim or several.
 
     ``stated``, ``config/claims.csv``, has cells that the claims table lacks, such as times. ``compared`` cells are measurements that no earlier
     cell of the panel repeats.
     """
-    evaluated = claims.set_index("id")
+    evaluated = claims.set_index("id").reindex(stated["id"])
+    evaluated = evaluated.fillna(dict.fromkeys(("outcome", "basis", "repeats"), ""))
     printed = dict(zip(stated["id"], stated["value"], strict=True))
     found, faults = [], []
     for panel in panels:
@@ -54,7 +48,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
             if len(ids) != 1:
                 faults.append(f"{panel.title}: {len(ids)} claims have an id like {pattern}; one is needed")
                 continue
-            own = evaluated.loc[ids[0]] if ids[0] in evaluated.index else NOT_EVALUATED
+            own = evaluated.loc[ids[0]]
             measured, source = own["measured"], own["repeats"] or ids[0]
             compared = own["basis"] == summary.MEASUREMENT and own["outcome"] in COMPARED
             found.append(
@@ -74,11 +68,11 @@ def write(paper: str, results: Path, config: str | Path = "config") -> None:
     """Draw the figures of a paper from ``claims.csv`` in a folder of results to its folder ``figures``."""
     claims = summary.read(results / "claims.csv")
     stated = pd.read_csv(Path(config, "claims.csv"), dtype=str, keep_default_na=False)
-    once = claims.assign(repeats="")  # a table may repeat numbers of the text
+    with_interval = claims.loc[claims["low"].notna(), "id"]
     for name, panels in layouts(paper, config).items():
         table = cells(panels, claims, stated)
         misses = {
-            str(title): expected_misses(once[once["id"].isin(own.loc[own["compared"], "id"])])
+            str(title): expected_misses(int((own["compared"] & own["id"].isin(with_interval)).sum()))
             for title, own in table.groupby("panel")
         }
         axes = draw(table, misses)

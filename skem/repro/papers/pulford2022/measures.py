@@ -93,7 +93,7 @@ def _configurations(evidence: Evidence, dataset: str, method: str) -> pd.DataFra
 def table1(evidence: Evidence, dataset: str) -> Estimate:
     """Estimate the accuracy that Table 1 reports of MNIST or Fashion-MNIST: the maximum over all configurations, or that of the paper's."""
     model = _model(evidence, dataset)
-    if evidence.interpretation.choice("headline") == "setting":
+    if evidence.interpretation.choices.get("headline") == "setting":
         return evidence.estimate(BEST, dataset=dataset, method=model.method, setting=model.setting)
     settings, tried = _configurations(evidence, dataset, "grid"), _tried(evidence, dataset, "grid")
     # Spreads depend on K above all.
@@ -171,7 +171,7 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
 
     If their range is wider than the paper's and these steps, the runs do not decide.
     """
-    method = "grid" if evidence.interpretation.choice("rice_folds") == "stratified" else "in_order"
+    method = "grid" if evidence.interpretation.choices.get("rice_folds") == "stratified" else "in_order"
     sizes = _configurations(evidence, "rice", method)["n_components"]
     by_k = {int(sizes[name]): estimate for name, estimate in _tried(evidence, "rice", method).items()}
     if len(by_k) < 2:
