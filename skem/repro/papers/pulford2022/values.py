@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from skem.repro.files import concatenated
 from skem.repro.protocols import select
 from skem.repro.training.settings import COLUMNS
 
@@ -20,8 +21,7 @@ def values(histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Accuracies are fractions on all test folds; ``peak`` is the best iteration on the test set, ``rise`` the gain of the mean log-likelihood in it.
     """
-    tables = [_reduced(history) for history in histories.values() if len(history)]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return concatenated(_reduced(history) for history in histories.values() if len(history))
 
 
 def _reduced(history: pd.DataFrame) -> pd.DataFrame:
@@ -72,4 +72,4 @@ def seconds(fits: Mapping[str, pd.DataFrame], timed: pd.DataFrame) -> pd.DataFra
         if len(table):
             own = table[table["rows"] == "all"]
             tables.append(own.groupby([*KEYS, "run"], sort=False)["seconds"].sum().reset_index())
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return concatenated(tables)

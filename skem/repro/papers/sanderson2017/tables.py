@@ -30,21 +30,16 @@ def values(tables: Tables, *_: Any) -> Tables:
 def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
     """Return Table 1 and the times, and what ``config/tables/sanderson2017.yaml`` lays out."""
     found, times = summary(tables, stated, paper), seconds(tables["timing"], stated, paper)
-    made = {
-        "cells": _cells(found, paper),
-        "times": _times(times),
-    }
     titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
     methods = {name: method.title for name, method in METHODS.items()}
-    for name, table in made.items():
-        if "dataset" in table:
-            table = table.assign(title=table["dataset"].map(titles))
-        if "method" in table:
-            table = table.assign(method_title=table["method"].map(methods))
-        made[name] = table
+    made = {
+        name: table.assign(title=table["dataset"].map(titles), method_title=table["method"].map(methods))
+        for name, table in {"cells": _cells(found, paper), "times": _times(times)}.items()
+        if len(table)
+    }
     names: dict[str, Any] = {"kmeans_iter": paper.kmeans_iter, "em_iter": paper.em_iter}
     names["missing"] = "" if len(times) else "not part of this run"
-    return {"csv": found, "timing_csv": times, "names": names, **made}
+    return {"csv": found, "timing_csv": times, "names": names, "times": times, **made}
 
 
 def printed(stated: pd.DataFrame, dataset: str, method: str, quantity: str, paper: Settings) -> float:
