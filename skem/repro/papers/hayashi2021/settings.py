@@ -117,11 +117,6 @@ class Settings(Strict):
     boundaries: Boundaries
     images: Images
 
-    @property
-    def sources(self) -> list[str]:
-        """Sources of the data sets."""
-        return [entry["source"] for entry in self.data_sets.values()]
-
     def n_splits(self, name: str) -> int:
         """Splits of a data set."""
         return self.data_sets[name].get("splits", self.splits)

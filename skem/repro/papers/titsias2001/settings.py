@@ -84,8 +84,3 @@ class Settings(Strict):
     def measured(self) -> dict[str, Any]:
         """The variants with data."""
         return {name: entry for name, entry in self.tables.items() if "source" in entry}
-
-    @property
-    def sources(self) -> list[str]:
-        """Sources of the variants."""
-        return list(dict.fromkeys(entry["source"] for entry in self.measured.values()))
