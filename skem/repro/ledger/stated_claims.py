@@ -1,4 +1,4 @@
-"""``config/claims.csv``: the claims of the papers, read and checked before any job."""
+"""``config/claims.csv``: the claims of the papers, read and checked where they are evaluated."""
 
 from __future__ import annotations
 
