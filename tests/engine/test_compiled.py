@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 
 from skem.engine import compiled, density
-from skem.engine.linalg import product
+from skem.engine.linalg import exponentials, longest_axes, product
 from skem.engine.parameters import Gaussians
 from skem.engine.threads import Scratch
 
@@ -119,3 +119,18 @@ def test_product(seed, sizes, stacks):
     rng, (n, p, q) = np.random.default_rng(seed), sizes
     a, b = rng.normal(size=(*stacks[0], n, p)), rng.normal(size=(*stacks[1], p, q))
     assert_allclose(product(a, b), a @ b, rtol=0, atol=1e-14 * p)
+
+
+def test_longest_axes():
+    covariances = random_covariances(np.random.default_rng(0), 20, 7)
+    variances, axes = longest_axes(covariances)
+    assert_allclose(variances, np.linalg.eigvalsh(covariances)[:, -1])
+    assert_allclose(np.einsum("kij,kj->ki", covariances, axes), variances[:, None] * axes, atol=1e-9)
+    assert (np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1) > 0).all()
+    # Equal variances have no longest axis: any direction is one.
+    assert_allclose(longest_axes(4 * np.eye(3)[None])[0], 4.0)
+
+
+def test_exponentials():
+    x = np.concatenate([np.linspace(-690, 0, 1001), [-800.0, -np.inf, np.nan]])
+    assert_allclose(exponentials(x), np.exp(x), rtol=1e-15, atol=1e-300)

@@ -7,7 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import log_loss
 
 import skem
 from skem.engine.parameters import Mixture
@@ -142,6 +143,18 @@ def test_assigned_values_out_of_range(model, name, value, message):
 
     with pytest.raises(ValueError, match=message):
         use()
+
+
+def test_other_priors_after_discriminative_training():
+    """The formula of the documentation lowers the log-loss where classes have other shares than in training."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = skem.DiscriminativePSKEMClassifier(random_state=0).fit(X[::2], y[::2])
+    new, proba = np.array([0.02, 0.98]), model.predict_proba(X[1::2])
+    adjusted = proba * new / model.priors_
+    adjusted /= adjusted.sum(axis=1, keepdims=True)
+    weights = (new / model.priors_)[y[1::2]]
+    before, after = (log_loss(y[1::2], p, sample_weight=weights) for p in (proba, adjusted))
+    assert after < 0.8 * before
 
 
 def test_priors_after_the_fit():

@@ -95,3 +95,15 @@ def test_whole_numbers_are_no_special_weights(model):
     if model in REPEATABLE:
         repeated = values(model, np.repeat(odd, 2, axis=0), np.repeat(labels, 2))
         assert_allclose(repeated, two, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize(("init", "standardize"), [("sample", True), ("kmeans", False), ("k-means++", True)])
+def test_weight_of_two_is_two_samples(covariance_type, init, standardize):
+    weights = np.random.default_rng(0).integers(0, 4, len(X))
+    options = {"covariance_type": covariance_type, "init_params": init, "standardize": standardize} | QUICK
+    weighted, repeated = (GaussianMixture(3, reg_covar=1e-3, **options) for _ in range(2))
+    copies = np.repeat(X, weights, axis=0)
+    assert_same(weighted.fit(X, sample_weight=weights), repeated.fit(copies))
+    for ask in (weighted.score, weighted.bic, weighted.aic):
+        assert_allclose(ask(X, sample_weight=weights), ask(copies), rtol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from skem.metrics import mcnemar
-from skem.repro.paired import paired_test
+from skem.repro.paired import mcnemar_over_runs, paired_test
 
 
 def test_one_run_is_mcnemars_test():
@@ -41,3 +41,14 @@ def test_error_rate():
         luckiest += paired_test(gains[best : best + 1], discordant[best : best + 1], n_test)[1] < 0.05
     assert 0.005 < found / n_studies < 0.06
     assert luckiest / n_studies > 0.1
+
+
+def test_runs_are_paired_by_their_folds_or_share_the_test_set():
+    y = {f"y-{run}-0": np.zeros(4, int) for run in (0, 1, 2)}
+    ours = y | {f"part-{run}-0": np.array([0, 0, 0, run > 0]) for run in (0, 1, 2)}
+    ours["all-0-0"] = np.ones(4, int)  # trained with the validation samples, and left out
+    best = {"y-0-0": y["y-0-0"], "part-0-0": np.array([1, 0, 0, 0])}
+    found = mcnemar_over_runs(ours, best, is_fixed=True)
+    assert (found["mcnemar_ours_wrong"], found["mcnemar_best_wrong"]) == pytest.approx((2 / 3, 1))
+    found = mcnemar_over_runs(ours, best, is_fixed=False)
+    assert (found["mcnemar_ours_wrong"], found["mcnemar_best_wrong"]) == (0, 1)

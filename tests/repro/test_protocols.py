@@ -155,3 +155,18 @@ def test_interval():
         interval([1.5], 100)
     with pytest.raises(ValueError, match="one number per run"):
         interval([])
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_interval_coverage(fixed):
+    """95% intervals hold the truth in 95% of 400 simulated studies of five runs."""
+    rng = np.random.default_rng(0)
+    n_test, p, spread, hits = 2000, 0.9, 0.004, 0
+    for _ in range(400):
+        values = p + spread * rng.standard_normal(5)
+        if fixed:  # one test set for all runs
+            values += rng.binomial(n_test, p) / n_test - p
+        _, low, high = interval(values, n_test if fixed else None)
+        hits += low <= p <= high
+    # Adding half widths in quadrature is slightly conservative.
+    assert 0.92 < hits / 400 < 0.99

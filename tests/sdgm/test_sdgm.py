@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_moons
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import linear_kernel
@@ -112,6 +113,22 @@ def test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine():
     model = SDGMClassifier(1, **options).fit(X, y)
     assert_array_equal(np.sort(model.support_), live[live > 0] - 1)
     assert_allclose(model.predict_proba(X)[:, 0], expit(phi @ w), atol=1e-5)
+
+
+def test_posterior_of_quadratic_discriminant_analysis():
+    """Equations 3 to 6: one Gaussian per class and equal priors give the posterior of the generative model."""
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2]
+    baseline = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    model = SDGMClassifier(1, form="primal", standardize=False, max_iter=1).fit(X, y)
+    model.support_ = np.arange(1, 6)
+    rows = []
+    for mean, covariance in zip(baseline.means_, baseline.covariance_, strict=True):
+        (a, b), (_, d) = precision = np.linalg.inv(covariance)
+        constant = -0.5 * (np.linalg.slogdet(covariance)[1] + mean @ precision @ mean)
+        rows.append([constant, *precision @ mean, -a / 2, -b, -d / 2])
+    model.coef_ = np.array(rows)
+    assert_allclose(model.predict_proba(X), baseline.predict_proba(X), atol=1e-8)
 
 
 # Bad input

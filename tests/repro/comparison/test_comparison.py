@@ -42,6 +42,13 @@ def reference():
     return found
 
 
+def test_the_critical_difference_is_that_of_demsars_example():
+    # Demsar (2006): four methods on 14 data sets, q = 2.569.
+    rows = [{"dataset": i, "method": j, "accuracy": np.sin(4 * i + j)} for i in range(14) for j in range(4)]
+    placed = summary.ranks(pd.DataFrame(rows), "accuracy", True)
+    assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+
+
 # Images
 
 

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from skem.repro.ledger import decisions, estimates
-from skem.repro.ledger.decisions import all_of, at_least, evaluate_number, evaluate_spread, greater
-from skem.repro.ledger.estimates import Estimate
+from skem.repro.ledger.decisions import all_of, any_of, at_least, evaluate_number, evaluate_spread, greater
+from skem.repro.ledger.estimates import Estimate, half_a_digit
 
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
 
@@ -28,6 +28,28 @@ def test_coverage_of_the_prediction_interval():
         claim = CLAIM | {"value": f"{theirs:.6f}", "trials": str(trials)}
         hits += evaluate_number(claim, over(rng.normal(90, 1, n))).detail == "reproduced"
     assert hits / 1500 == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_bound_holds_on_its_side():
+    claim = CLAIM | {"value": "5", "setting": "n_features=36;bound=lower"}
+    assert evaluate_number(claim, Estimate(5.2)).detail == "reproduced"
+    assert evaluate_number(claim, over([4.81, 4.8, 4.79])).detail == "worse"
+    assert evaluate_number(claim, over([4.0, 7.0])).detail == "undecided"
+    for quantity, detail in (("error_pct", "worse"), ("accuracy_pct", "better"), ("km_iter", "higher")):
+        upper = claim | {"setting": "bound=upper", "quantity": quantity}
+        assert evaluate_number(upper, Estimate(5.2)).detail == detail
+    wide = evaluate_number(claim, over([8.0, 9.0, 10.0]))
+    assert wide.at_resolution(0.1).detail == wide.detail == "reproduced"  # however wide, all of it is above
+
+
+def test_a_spread_is_compared_through_f():
+    claim = CLAIM | {"value": "0.60", "quantity": "accuracy_std_pct", "trials": "20"}
+    estimate = Estimate(0.5, float("nan"), 58, None)
+    low, high = 0.5 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 57))
+    found = evaluate_number(claim, estimate)
+    assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
+    assert found.detail == "reproduced"
+    assert evaluate_number(claim | {"value": "1.50"}, estimate).detail == "better"  # ours is smaller
 
 
 def test_a_claimed_maximum_is_compared_with_a_maximum():
@@ -95,6 +117,26 @@ def test_a_comparison_is_paired_where_runs_are_shared():
     assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
 
 
+def test_the_shown_comparison_is_the_one_that_decides():
+    """Not the largest difference, which may be the least certain one."""
+    small, large, none = Estimate(1.0, 0.1, 10), Estimate(50.0, 100.0, 10), Estimate(-2.0, 0.1, 10)
+    zero = Estimate(0.0)
+    a, b, c = greater(small, zero, "small"), greater(large, zero, "large"), greater(none, zero, "none")
+    for found, detail, decisive in (
+        (any_of([b, a]), "holds", small),
+        (any_of([b, c]), "undecided", large),
+        (any_of([greater(Estimate(-50.0, 1.0, 10), zero), c]), "fails", none),
+        (all_of([b, a]), "undecided", large),
+        (all_of([b, a, c]), "fails", none),
+        (at_least(2, [a, b, c]), "undecided", large),
+        (at_least(2, [a, a, c]), "holds", small),
+        (at_least(2, [a, c, c]), "fails", none),
+    ):
+        assert (found.detail, found.measured) == (detail, decisive.mean)
+        assert (found.low < 0 < found.high) == (detail == "undecided")
+    assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
+
+
 @pytest.mark.parametrize("wanted", [1, 3, 6])
 def test_error_rates_of_several_comparisons(wanted):
     """All but one of those needed are true, or false, and the others are equal: the claim holds, or fails, in 2.5% of cases at most."""
@@ -150,3 +192,34 @@ def test_error_rate_of_counts(n):
                 "lower",
             )
         assert wrong / trials <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials)
+
+
+@pytest.mark.parametrize(
+    ("printed", "band"), [("2", 1), ("96", 1), ("25", 1), ("84.5", 0.1), ("50", 5), ("10", 5), ("10.0", 0.1)]
+)
+def test_around_widens_the_interval(printed, band):
+    assert estimates.around(printed) == pytest.approx(band)
+    assert band > half_a_digit(printed)
+    claim = CLAIM | {"value": printed, "setting": "passes=30;approx=yes"}
+    value = float(printed)
+    for shift, detail in ((0.99, "reproduced"), (1.01, "better"), (-1.01, "worse")):
+        assert evaluate_number(claim, Estimate(value + shift * band)).detail == detail
+    exactly = evaluate_number(claim | {"setting": "passes=30"}, Estimate(value + 0.99 * band)).detail
+    assert exactly == "better"
+
+
+def test_a_few_test_samples_decide_nothing():
+    """McNemar's exact test of five rows, all in one direction, has p = .06, and of six .03."""
+    assert stats.binomtest(5, 5).pvalue > 0.05 > stats.binomtest(6, 6).pvalue
+    claim = CLAIM | {"value": "84.33"}
+    for rows, detail in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
+        assert evaluate_number(claim, Estimate.fixed(rows / 100, 10_000)).detail == detail
+    a, b, c = (Estimate.fixed(rows / 100, 10_000) for rows in (8430, 8435, 8436))
+    assert all_of([greater(b, a)]).detail == "not testable"
+    assert all_of([greater(c, a)]).detail == "holds"
+    assert all_of([greater(a, c)]).detail == "fails"
+    assert all_of([greater(a, Estimate.fixed(84.3, 10_000), or_equal=True)]).detail == "undecided"
+    # Beside something random they widen its interval.
+    low, high = (over([84.1, 84.2, 84.3]) - a).interval()
+    alone = np.subtract(*over([84.1, 84.2, 84.3]).interval()[::-1])
+    assert high - low == pytest.approx(alone + 2 * 0.05)

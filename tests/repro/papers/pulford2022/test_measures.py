@@ -1,5 +1,6 @@
 """Measures of Pulford (2022), on results unlike those of the reference."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, evaluate, evaluator, reference_values
@@ -100,3 +101,52 @@ def test_the_time_of_a_fit_leaves_out_fits_for_validation():
     seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
     evidence = evidence_of({"fashion_mnist": table}, {"fashion_mnist": seconds})
     assert fit_seconds(evidence.evidence, "pskem", "10x15-K100").mean == 6
+
+
+def drawn(accuracies, dataset="mnist_half", **columns):
+    """A table of values with the accuracies of all runs, by method and setting."""
+    return pd.concat(
+        pd.DataFrame(
+            {"dataset": dataset, "method": method, "setting": setting, "run": range(len(runs))}
+            | described(setting)
+            | {"test_selected_iteration": runs, "final_iteration": runs, "n_test": 10_000, "n_train": 60_000}
+            | columns
+        )
+        for (method, setting), runs in accuracies.items()
+    )
+
+
+def section33(accuracy, methods=PAPER.arrangements, blocks=(3, 6, 12, 18, 36), ks=range(4, 44, 4), **columns):
+    """A table of values of section 3.3, with accuracies by method, block size and K."""
+    found = {
+        (method, f"{36 // m}x{m}-K{k}"): accuracy(method, m, k)
+        for method in methods
+        for m in blocks
+        for k in ks
+    }
+    return drawn(found, **columns)
+
+
+def evidence_from(*tables):
+    return evaluator("pulford2022", {"values": pd.concat(tables)})
+
+
+def test_equal_numbers_of_components_are_rarely_told_apart():
+    """Comparing each K with the observed best finds a difference in 39 of 100 such results."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(15):
+        runs = rng.normal(0.93, 0.004, (9, 50))
+        tables = {("in_order", f"1x7-K{k}"): own for k, own in zip(range(4, 21, 2), runs, strict=True)}
+        found.append(evaluated("sec3-2.rice.best_n_components_min", evidence_from(drawn(tables, "rice"))))
+    assert sum((one.low, one.high) != (4, 20) for one in found) <= 2
+    assert {one.detail for one in found} == {"too few runs"}
+
+
+def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
+    """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
+    rng, notes = np.random.default_rng(0), []
+    stable = drawn({("unregularised", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
+    for _ in range(4):
+        runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
+        notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
+    assert not [note for note in notes if "initialisation fails" in note]

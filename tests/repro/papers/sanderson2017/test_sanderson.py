@@ -10,6 +10,7 @@ from skem.repro import papers
 from skem.repro.papers.sanderson2017 import tables, times
 from skem.repro.papers.sanderson2017.engines import Request
 from skem.repro.papers.sanderson2017.figures import FIGURES
+from skem.repro.papers.sanderson2017.measures import spread_of_the_best
 
 PAPER = papers.settings("sanderson2017", ROOT / "config")
 VALUES = reference_values("sanderson2017")
@@ -69,6 +70,12 @@ def test_threads_beyond_the_cores_leave_a_note(monkeypatch):
     X = np.random.default_rng(0).normal(size=(50, 2))
     (row,) = times.fit_times("synthetic-1m", X, Request(2, 1, 2, 1e-3, 0), ["armadillo_diag"], [16], 2, 1)
     assert row["note"] == "16 threads were not run on one core"
+
+
+def test_spread_of_the_best():
+    best = np.random.default_rng(0).normal(size=(40_000, 10)).max(axis=1)
+    assert spread_of_the_best(10) == pytest.approx(best.std(), rel=0.02)
+    assert spread_of_the_best(1) == pytest.approx(1.0)
 
 
 def test_unknown_names_are_refused():

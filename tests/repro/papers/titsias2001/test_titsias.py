@@ -8,6 +8,7 @@ from claims import ROOT, STATED, evaluate, evaluator, page
 from skem import datasets
 from skem.repro import papers
 from skem.repro.papers.titsias2001 import errors, examples, figures, tables
+from skem.repro.papers.titsias2001.measures import over_folds
 from skem.repro.training.splits import _table_trials
 
 CELLS = tables.cells(STATED)
@@ -151,3 +152,24 @@ def test_errors_of_a_fold():
     assert [row["method"] for row in rows] == ["rbf", "lambda000", "lambda100", "averaging"]
     assert all(0 <= row["error"] <= 20 for row in rows)
     assert (rows[1]["own_group"], rows[1]["shared"]) == (pytest.approx(1.0), 0)
+
+
+def test_faithful_copies_seldom_refute_the_best_of_a_column():
+    """One method wins four cross-validations of five, and any other one the fifth; the paper's is one more repetition."""
+    rng, named, refuted, surprises = np.random.default_rng(0), list(PAPER.methods).index("lambda025"), 0, 0
+    for _ in range(60):
+        errors = rng.normal(0, 1, (26, len(PAPER.methods)))
+        errors[:, 0] -= 2.1
+        winner = errors[-1].argmin()
+        errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
+        surprises += winner > 0
+        refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").detail == "fails"
+    assert surprises > 9
+    assert refuted <= 6  # 3 of 60, and two standard deviations
+
+
+def test_standard_deviations_over_folds():
+    found = evidence(fold_errors(spread=0.8, runs=25))
+    spread = over_folds(found.evidence, dataset="pima", method="rbf", n_components=6)
+    assert spread.mean == pytest.approx(0.8, rel=0.15)
+    assert (spread.n, spread.freedom) == (25, 100)
