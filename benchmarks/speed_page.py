@@ -82,6 +82,26 @@ def closest(peers: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def of_another_processor(peers: pd.DataFrame) -> pd.DataFrame:
+    """Ratios of oneDAL to ours and their ranges, a column per kind of instructions."""
+    beside = peers[peers["engine"] == "oneDAL"]
+    shown = pd.DataFrame(
+        {
+            "": beside["part"].map({"sizes": "EM", "kmeans": "k-means"}),
+            "samples x features, components": [size(row) for _, row in beside.iterrows()],
+            "data": [data(row) for _, row in beside.iterrows()],
+            "dtype": beside["dtype"],
+            "instructions": beside["instructions"],
+            "ratio": [
+                f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+                for _, row in beside.iterrows()
+            ],
+        }
+    )
+    index = ["", "samples x features, components", "data", "dtype"]
+    return shown.pivot_table("ratio", index, "instructions", "first", sort=False).reset_index()
+
+
 def of_models(classes: pd.DataFrame) -> pd.DataFrame:
     """Times of the models of Table 1 of Pulford (2022), with the first of the instructions."""
     first = classes["instructions"].iloc[0]
@@ -107,7 +127,8 @@ def of_first_blocks(classes: pd.DataFrame) -> pd.DataFrame:
 
 def tables(reference: Path = REFERENCE) -> dict[str, str]:
     """Tables of the page in Markdown, by the name of their markers."""
-    peers, classes = (read_table(reference / f"{name}.csv") for name in ("peers", "peers_classes"))
+    names = "peers", "peers_classes", "peers_intel"
+    peers, classes, intel = (read_table(reference / f"{name}.csv") for name in names)
     # The file may also have times of one thread, and of diagonal covariances.
     shown = peers[peers["part"].isin(["sizes", "kmeans"]) & (peers["threads"] == THREADS)]
     shown = shown[~shown["engine"].str.contains("diag")]
@@ -118,6 +139,7 @@ def tables(reference: Path = REFERENCE) -> dict[str, str]:
     found |= {
         "machines": machines(shown),
         "closest": closest(peers),
+        "Intel": of_another_processor(intel),
         "models": of_models(classes),
         "blocks": of_first_blocks(classes),
     }
