@@ -30,14 +30,18 @@ def data(row: pd.Series) -> str:
     return f"{row['clusters']:.0f} clusters" if row["clusters"] else "overlapping"
 
 
+def keys(row: pd.Series) -> dict[str, str]:
+    """The first columns of tables by size."""
+    return {"samples x features, components": size(row), "data": data(row), "dtype": row["dtype"]}
+
+
 def of_sizes(part: pd.DataFrame) -> pd.DataFrame:
     """A row per size and dtype: our time, and the ratios of the others to it."""
     rows = []
     for _, cell in part.groupby(["N", "m", "K", "clusters", "dtype"], sort=False):
         found = cell.drop_duplicates("engine").set_index("engine")  # ours may be in several rows
         ours = found.loc["skem"]
-        row = {"samples x features, components": size(ours), "data": data(ours), "dtype": ours["dtype"]}
-        row["skem"] = f"{1e3 * ours['seconds_per_iteration']:.3g} ms"
+        row = keys(ours) | {"skem": f"{1e3 * ours['seconds_per_iteration']:.3g} ms"}
         for other in OTHERS:
             if other in found.index and pd.notna(found.loc[other, "version"]):  # installed
                 ratio = found.loc[other, "ratio"]
@@ -70,10 +74,8 @@ def closest(peers: pd.DataFrame) -> pd.DataFrame:
         peers["engine"].isin(["oneDAL", "oneDAL, AVX2"]) & peers["part"].isin(["sizes", "scaling"])
     ]
     return pd.DataFrame(
-        {
-            "samples x features, components": size(row),
-            "data": data(row),
-            "dtype": row["dtype"],
+        keys(row)
+        | {
             "instructions": row["instructions"],
             "oneDAL / skem": f"{row['ratio']:.2f}",
             "range of rounds": f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}",
@@ -84,22 +86,16 @@ def closest(peers: pd.DataFrame) -> pd.DataFrame:
 
 def of_another_processor(peers: pd.DataFrame) -> pd.DataFrame:
     """Ratios of oneDAL to ours and their ranges, a column per kind of instructions."""
-    beside = peers[peers["engine"] == "oneDAL"]
-    shown = pd.DataFrame(
-        {
-            "": beside["part"].map({"sizes": "EM", "kmeans": "k-means"}),
-            "samples x features, components": [size(row) for _, row in beside.iterrows()],
-            "data": [data(row) for _, row in beside.iterrows()],
-            "dtype": beside["dtype"],
-            "instructions": beside["instructions"],
-            "ratio": [
-                f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
-                for _, row in beside.iterrows()
-            ],
-        }
-    )
-    index = ["", "samples x features, components", "data", "dtype"]
-    return shown.pivot_table("ratio", index, "instructions", "first", sort=False).reset_index()
+    parts = {"sizes": "EM", "kmeans": "k-means"}
+    rows = []
+    for _, cell in peers[peers["engine"] == "oneDAL"].groupby(["part", "size", "dtype"], sort=False):
+        row = {"": parts[cell["part"].iloc[0]]} | keys(cell.iloc[0])
+        for instructions, found in cell.set_index("instructions").iterrows():
+            row[str(instructions)] = (
+                f"{found['ratio']:.2f} [{found['ratio_low']:.2f}, {found['ratio_high']:.2f}]"
+            )
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def of_models(classes: pd.DataFrame) -> pd.DataFrame:
