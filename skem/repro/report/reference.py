@@ -108,9 +108,11 @@ class Reference:
         """Totals of the claims by paper."""
         return dict(read_json(self.folder / "summary.json"))
 
-    def total(self, paper: str, key: str) -> int:
+    def total(self, *keys: str) -> int:
         """A number of claims in ``summary.json``."""
-        for name, known in ((paper, self.summary), (key, self.summary.get(paper, {}))):
-            if name not in known:
-                raise LookupError(unknown(name, known))
-        return int(self.summary[paper][key])
+        found: Any = self.summary
+        for key in keys:
+            if key not in found:
+                raise LookupError(unknown(key, found))
+            found = found[key]
+        return int(found)

@@ -8,6 +8,12 @@ A name is one of
     has a prefix (``k20``: 20 components), and signs other than letters and digits are underscores.
 ``ours["id of a claim"]``
     Our measurement of a claim, with as many decimals as the paper's value, and at least two significant digits.
+``claim["id of a claim"].column``
+    A cell of its row in ``claims.csv``, such as its ``outcome``; ``claims.outcome["pattern of ids"]`` counts claims.
+``interpretation["id of a claim"]["label"].column``
+    A cell of ``interpretations.csv``.
+``smallest.table.key.….column``, ``largest.table.key.….column``
+    The smallest or largest number of the column in the rows with these keys.
 a name in `NAMED`, followed by the arguments of its function
     Anything else: blocks of Markdown, counts, differences and ratios, as ``partition.mnist.class.k60.advantage``.
 """
@@ -84,9 +90,9 @@ def resolve(r: Reference, name: tuple[str, ...]) -> str:
     raise LookupError(unknown(".".join(name), NAMED))
 
 
-def _cell(r: Reference, table: str, names: list[str]) -> str:
+def _rows(r: Reference, table: str, keys: list[str], column: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of a table with these keys, and their labels."""
     rows, labels = r.table(table), _labels(r, table)
-    *keys, column = names
     for name in keys:
         own = (labels == name).any(axis=1)
         if not own.any():
@@ -94,13 +100,34 @@ def _cell(r: Reference, table: str, names: list[str]) -> str:
         rows, labels = rows[own], labels[own]
     if column not in rows:
         raise LookupError(unknown(column, rows))
+    return rows, labels
+
+
+def _cell(r: Reference, table: str, names: list[str]) -> str:
+    *keys, column = names
+    rows, labels = _rows(r, table, keys, column)
     if len(rows) != 1:
         varying = " or ".join(by for by in labels if len({*labels[by]}) > 1) or "the row"
         raise LookupError(f"{len(rows)} rows have these keys; add a key of {varying}")
-    full, cell = f"{table}.{'.'.join(names)}", rows[column].iloc[0]
-    digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
+    cell = rows[column].iloc[0]
     value = pd.to_numeric(cell, errors="coerce")
-    return cell if pd.isna(value) else number(value, digits)
+    return cell if pd.isna(value) else _printed(value, table, names)
+
+
+def _printed(value: Any, table: str, names: list[str]) -> str:
+    full = f"{table}.{'.'.join(names)}"
+    return number(value, next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern)))
+
+
+def _extreme(choose: str) -> Callable[..., str]:
+    """The smallest or largest number of a column in the rows with these keys."""
+
+    def extreme(r: Reference, table: str, *names: str) -> str:
+        *keys, column = names
+        rows, _ = _rows(r, table, keys, column)
+        return _printed(pd.to_numeric(rows[column]).agg(choose), table, [*names])
+
+    return extreme
 
 
 def fixed(value: Any, digits: int = 1) -> str:
@@ -108,11 +135,22 @@ def fixed(value: Any, digits: int = 1) -> str:
     return number(float(value), digits)
 
 
-def _ours(r: Reference, claim: str) -> str:
+def _claim(r: Reference, claim: str) -> pd.Series[Any]:
     claims = r.table("claims")
     if claim not in {*claims["id"]}:
         raise LookupError(unknown(claim, claims["id"]))
-    return ours(claims.set_index("id", drop=False).loc[claim])
+    return claims.set_index("id", drop=False).loc[claim]
+
+
+def _claims(r: Reference, outcome: str, pattern: str, *interpretation: str) -> int:
+    """Number of claims whose ids match a pattern with this outcome or detail, or with this detail under an interpretation."""
+    claims = r.table("./interpretations" if interpretation else "claims")
+    if interpretation:
+        claims = claims[claims["interpretation"] == interpretation[0]]
+    matching = claims[[fnmatchcase(claim, pattern) for claim in claims["id"]]]
+    if not len(matching):
+        raise LookupError(f"no claim matches {pattern!r}")
+    return int(matching.filter(["outcome", "detail"]).eq(outcome.replace("_", " ")).any(axis=1).sum())
 
 
 def _n(label: str) -> int:
@@ -185,7 +223,14 @@ def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
 TEST_RANKS = "comparison_test_ranks"
 
 NAMED: dict[str, Callable[..., Any]] = {
-    "ours": _ours,
+    "ours": lambda r, claim: ours(_claim(r, claim)),
+    "claim": lambda r, claim, column: _claim(r, claim)[column],
+    "claims": _claims,
+    "interpretation": lambda r, claim, label, column: r.cell(
+        "./interpretations", column, id=claim, interpretation=label
+    ),
+    "smallest": _extreme("min"),
+    "largest": _extreme("max"),
     "table1": blocks.accuracies,
     "headlines": blocks.headline_list,
     "conclusions": blocks.conclusions,
@@ -211,6 +256,7 @@ NAMED: dict[str, Callable[..., Any]] = {
     "hayashi2021.removed_of_20": lambda r: fixed(r.claim("hayashi.fig7b.removed_at_20"), 0),
     "sanderson2017.kmeans_iterations": _advised("sec3.kmeans_iterations", "initialisation from: (.*)"),
     "sanderson2017.em_iterations": _advised("sec4.em_iter_max", "initialisation from: (.*)"),
+    "sanderson2017.em_enough": _advised("sec4.em_iter_max", "10 are enough on ([0-9]+ of [0-9]+)"),
     "sanderson2017.iterations_with_10_samples": _advised("sec4.samples_per_gaussian", "with 10: (.*)"),
     "sanderson2017.variance_floor": _advised("sec4.var_floor", "floor of 1e-10: (.*?)(?:;|$)"),
     "sanderson2017.mahalanobis": _advised("sec3.mahalanobis", "Euclidean: ([^;]*)"),

@@ -45,10 +45,23 @@ def test_committed_pages_are_the_rendered_templates():
             '{{ ours["pulford.table1.rise.skem_accuracy"] }}',
             "did you mean pulford.table1.rice.skem_accuracy?",
         ),
-        ("{{ summary.pulford2022 }}", "missing 1 required positional argument: 'key'"),
+        ("{{ summary.pulford2022 }}", "int() argument must be"),
         ("{{ summary.pulford2022.opn }}", "unknown 'opn'; did you mean open?"),
         ("{{ minutes.test }}", "unknown 'test'; did you mean tests?"),
         ("{{ table1.rice.", "expected name or number"),
+        (
+            "A\n\n{% require table1.rice.nested < table1.rice.svm_rbf < 92 %}",
+            "line 3 requires table1.rice.svm_rbf (92.9) < 92",
+        ),
+        (
+            "{% require [table1.rice.nested, table1.mnist.nested] < 95 %}",
+            "line 1 requires table1.mnist.nested (97.9) < 95",
+        ),
+        (
+            '{% require claim["pulford.table1.rice.skem_accuracy"].outcome == "agrees" %}',
+            "skem_accuracy.outcome (differs) == 'agrees'",
+        ),
+        ("{% require table1.rice.nested %}", "require needs a comparison"),
     ],
 )
 def test_a_name_without_a_value_is_an_error_that_names_the_template(project, text, fault):
@@ -58,3 +71,15 @@ def test_a_name_without_a_value_is_an_error_that_names_the_template(project, tex
         templates.changed(project)
     assert len(caught.value.faults) == 2
     assert all(found.startswith("docs/templates/") and fault in found for found in caught.value.faults)
+
+
+def test_a_condition_that_holds_leaves_no_trace(project):
+    template = project / templates.FOLDER / "page.md.j2"
+    condition = "  {% require largest.table1.nested == table1.mnist.nested %}\n"
+    condition += "{% require table1.rice.svm_rbf - table1.rice.nested < 1 %}\n"
+    template.write_text(
+        f"The best\n{condition}is MNIST, with {{{{ claims.differs['pulford.*'] }}}}.\n", encoding="utf-8"
+    )
+    assert [*templates.changed(project).values()] == [
+        templates.NOTE.format("docs/templates/page.md.j2") + "The best\nis MNIST, with 1.\n"
+    ]
