@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, model_validator
@@ -70,17 +69,17 @@ class Settings(Strict):
             raise ValueError("; ".join(faults))
         return self
 
-    @cached_property
+    @property
     def lambdas(self) -> dict[str, str]:
         """Titles of the methods with a lambda."""
         return {name_of(sharing): f"λ = {sharing:g}" for sharing in self.sharings}
 
-    @cached_property
+    @property
     def methods(self) -> dict[str, str]:
         """Titles of all methods."""
         return {"rbf": "RBF"} | self.lambdas | {"averaging": "averaging"}
 
-    @cached_property
+    @property
     def measured(self) -> dict[str, Any]:
         """The variants with data."""
         return {name: entry for name, entry in self.tables.items() if "source" in entry}
