@@ -12,46 +12,41 @@ from sklearn.preprocessing import StandardScaler
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.estimators.kmeans import KMeans
 from skem.repro.papers.measured import Rows
-from skem.repro.papers.sanderson2017.engines import Request
-from skem.repro.papers.sanderson2017.fits import fit, mean_log_likelihood, samples
+from skem.repro.papers.sanderson2017.fits import Samples, scores
 from skem.repro.training import splits
 
 Array = NDArray[np.float64]
 
 
-def advice(
-    dataset: str, entry: Mapping[str, Any], n_rows: int | None, setup: Mapping[str, Any], seed: int
-) -> Rows:
+def advice(setup: Mapping[str, Any], **samples: Any) -> Rows:
     """Measure mean log p of test samples against iterations of k-means and of EM, and training samples per component.
 
     A fifth of the samples is for testing, the same in every run, so that runs differ by their initialisations alone. Ten
     iterations of EM, the paper's upper bound, follow those of k-means; fits to few samples run until they converge. Rows have
     dataset, about, value, covariance, run, test (nats per sample), and for samples per component n_iter and converged.
     """
-    K, rows = entry["n_components"], []
-    seed = splits.seed(seed, "sanderson2017")
-    test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
+    data, rows = Samples(**samples), []
+    test, train = _split(data, setup)
     for run in range(setup["runs"]):
         params = {
             "init_params": "random_subset",
             "standardize": True,
             "reg_covar": setup["reg_covar"],
             "tol": 0.0,
-            "random_state": splits.seed(seed, dataset, run, "start"),
+            "random_state": data.seed(run, "start"),
         }
-        order = np.random.default_rng(splits.seed(seed, dataset, run, "few")).permutation(len(train))
-        for about, value, covariance, model in _fitted(train, order, K, setup, params):
-            row = {"dataset": dataset, "about": about, "value": value, "covariance": covariance, "run": run}
-            row["test"] = model.score(test)
+        order = np.random.default_rng(data.seed(run, "few")).permutation(len(train))
+        for about, value, covariance, model in _fitted(train, order, data.n_components, setup, params):
+            row = {"dataset": data.dataset, "about": about, "value": value}
+            row |= {"covariance": covariance, "run": run, "test": model.score(test)}
             if about == "rows_per_component":
                 row |= {"n_iter": model.n_iter_, "converged": int(model.converged_)}
             rows.append(row)
     return rows
 
 
-def _split(X: Array, most_rows: int, dataset: str, seed: int) -> tuple[Array, Array]:
-    rng = np.random.default_rng(splits.seed(seed, dataset, "advice"))
-    chosen = X[rng.permutation(len(X))[:most_rows]]
+def _split(data: Samples, setup: Mapping[str, Any]) -> tuple[Array, Array]:
+    chosen = data.some("advice", setup["most_rows"])
     test, train = np.split(chosen, [len(chosen) // 5])
     return test, train
 
@@ -88,78 +83,47 @@ def continued(
         done = n
 
 
-def floors(
-    dataset: str,
-    entry: Mapping[str, Any],
-    n_rows: int | None,
-    em: Mapping[str, Any],
-    setup: Mapping[str, Any],
-    seed: int,
-) -> Rows:
+def floors(em: Mapping[str, Any], setup: Mapping[str, Any], **samples: Any) -> Rows:
     """Fit the paper's program with variance floors to unscaled features; test samples are the same in every run, scores the mean log p per sample."""
-    rows: Rows = []
-    seed = splits.seed(seed, "sanderson2017")
-    test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
-    for run in range(setup["runs"]):
-        start = splits.seed(seed, dataset, run, "start")
-        for floor in setup["floors"]:
-            request = Request(entry["n_components"], em["kmeans_iter"], setup["em_iter"], floor, start)
-            parameters, note = fit("armadillo_diag", train, request)
-            row = {"dataset": dataset, "floor": floor, "run": run, "note": note}
-            if parameters is not None:
-                row["train"], row["note"] = mean_log_likelihood(train, parameters)
-                row["test"], _ = mean_log_likelihood(test, parameters)
-            rows.append(row)
-    return rows
-
-
-def seeds(
-    dataset: str, entry: Mapping[str, Any], n_rows: int | None, setup: Mapping[str, Any], seed: int
-) -> Rows:
-    """Measure the sum of squares of k-means, per sample and feature, from maximally spread seeds and from random subsets."""
-    seed = splits.seed(seed, "sanderson2017")
-    X = samples(dataset, entry, n_rows, seed)
-    X = X[
-        np.random.default_rng(splits.seed(seed, dataset, "seeds")).permutation(len(X))[: setup["most_rows"]]
+    data = Samples(**samples)
+    test, train = _split(data, setup)
+    em = {**em, "em_iter": setup["em_iter"]}
+    return [
+        {"dataset": data.dataset, "floor": floor, "run": run}
+        | scores("armadillo_diag", data.request(run, em | {"floor": floor}), train=train, test=test)
+        for run in range(setup["runs"])
+        for floor in setup["floors"]
     ]
-    X, rows = StandardScaler().fit_transform(X), []
+
+
+def seeds(setup: Mapping[str, Any], **samples: Any) -> Rows:
+    """Measure the sum of squares of k-means, per sample and feature, from maximally spread seeds and from random subsets."""
+    data, rows = Samples(**samples), []
+    X = StandardScaler().fit_transform(data.some("seeds", setup["most_rows"]))
     for run in range(setup["runs"]):
+        params = {"max_iter": setup["kmeans_iter"], "tol": 0.0, "random_state": data.seed(run, "start")}
         for init in ("random_spread", "random_subset"):
-            model = KMeans(
-                entry["n_components"],
-                init=init,
-                max_iter=setup["kmeans_iter"],
-                tol=0.0,
-                random_state=splits.seed(seed, dataset, run, "start"),
-            )
-            row = {"dataset": dataset, "init": init, "run": run}
-            rows.append(row | {"inertia": model.fit(X).inertia_ / X.size})
+            model = KMeans(data.n_components, init=init, **params).fit(X)
+            row = {"dataset": data.dataset, "init": init, "run": run}
+            rows.append(row | {"inertia": model.inertia_ / X.size})
     return rows
 
 
-def starts(
-    dataset: str,
-    entry: Mapping[str, Any],
-    n_rows: int | None,
-    setup: Mapping[str, Any],
-    reg_covar: float,
-    seed: int,
-) -> Rows:
+def starts(setup: Mapping[str, Any], reg_covar: float, **samples: Any) -> Rows:
     """Fit diagonal mixtures from clusters by either metric, on unscaled features; seeds are the same for both. ``train`` is the total log p."""
-    X, rows = samples(dataset, entry, n_rows, seed), []
-    seed = splits.seed(seed, "sanderson2017")
+    data, rows = Samples(**samples), []
     for run in range(setup["runs"]):
         for metric in ("mahalanobis", "euclidean"):
             model = GaussianMixture(
-                entry["n_components"],
+                data.n_components,
                 covariance_type="diag",
                 init_params="random_subset",
                 metric=metric,
                 reg_covar=reg_covar,
                 tol=0.0,
-                random_state=splits.seed(seed, "starts", run),
+                random_state=splits.seed(data.root, "starts", run),
             )
-            for n, fitted in continued(model, setup["em_iter"], X):
+            for n, fitted in continued(model, setup["em_iter"], data.X):
                 row = {"run": run, "metric": metric, "em_iter": n}
-                rows.append(row | {"train": len(X) * fitted.score(X)})
+                rows.append(row | {"train": len(data.X) * fitted.score(data.X)})
     return rows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,71 +50,65 @@ def poker_hands(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return np.stack([hands // RANKS + 1, hands % RANKS + 1], axis=2).reshape(n, 2 * CARDS).astype(float)
 
 
-class Fitting:
-    """Samples of a data set, and requests of fits to them; ``em`` has kmeans_iter, em_iter and floor."""
+class Samples:
+    """Samples of a data set, (n, m), and the seeds of its jobs."""
 
-    def __init__(
-        self, dataset: str, entry: Mapping[str, Any], n_rows: int | None, em: Mapping[str, Any], seed: int
-    ) -> None:
-        self.dataset = dataset
+    def __init__(self, dataset: str, entry: Mapping[str, Any], n_rows: int | None, seed: int) -> None:
+        self.dataset, self.n_components = dataset, entry["n_components"]
         self.X = samples(dataset, entry, n_rows, seed)
-        self.request = Request(entry["n_components"], seed=splits.seed(seed, "sanderson2017"), **em)
+        self.root = splits.seed(seed, "sanderson2017")
 
-    def requested(self, run: int, **changed: Any) -> Request:
-        """Return the request of a run, with an initialisation of its own."""
-        seed = splits.seed(self.request.seed, self.dataset, run, "start")
-        return replace(self.request, seed=seed, **changed)
+    def seed(self, *purpose: str | int) -> int:
+        """Return the seed for a purpose."""
+        return splits.seed(self.root, self.dataset, *purpose)
 
-    def bound(self, method: str) -> str:
-        """Return the bound of a method's covariances."""
-        return METHODS[method].bound.format(floor=self.request.floor)
+    def some(self, purpose: str, most: int) -> NDArray[np.float64]:
+        """Draw some of the samples without replacement."""
+        return self.X[np.random.default_rng(self.seed(purpose)).permutation(len(self.X))[:most]]
 
-
-def fit(method: str, X: NDArray[np.float64], request: Request) -> tuple[Any, str]:
-    """Fit a method; return its parameters, or None and the reason."""
-    fitted, note = engines.attempt(ENGINES[method], X, request)
-    return (fitted.parameters if fitted else None), note
+    def request(self, run: int, em: Mapping[str, Any]) -> Request:
+        """Return the request of a run, with an initialisation of its own; ``em`` has kmeans_iter, em_iter and floor."""
+        return Request(self.n_components, seed=self.seed(run, "start"), **em)
 
 
-def mean_log_likelihood(X: NDArray[np.float64], parameters: Any) -> tuple[float, str]:
-    """Return the mean of log p(x), and a remark if it is no number."""
+def mean_log_likelihood(X: NDArray[np.float64], parameters: Any) -> float:
+    """Return the mean of log p(x), of which missing values may be a part."""
     if np.isnan(X).any():
-        value = GaussianMixture.from_parameters(*parameters).score(X)
-    else:
-        value = engines.mean_log_likelihood(X, parameters)
-    return value, "" if np.isfinite(value) else "a covariance is not positive definite"
+        return GaussianMixture.from_parameters(*parameters).score(X)
+    return engines.mean_log_likelihood(X, parameters)
 
 
-def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
+def scores(method: str, request: Request, **samples: NDArray[np.float64]) -> dict[str, Any]:
+    """Fit a method to the samples ``train``; return the mean log p of all samples by name, and a note if there is none."""
+    fitted, note = engines.attempt(ENGINES[method], samples["train"], request)
+    if fitted is None:
+        return {"note": note}
+    found = {name: mean_log_likelihood(X, fitted.parameters) for name, X in samples.items()}
+    return {"note": "" if np.isfinite(found["train"]) else "a covariance is not positive definite", **found}
+
+
+def fits(methods: Mapping[str, int], em: Mapping[str, Any], **samples: Any) -> Rows:
     """Fit every method from several initialisations, whose number is the value of ``methods``; likelihoods are totals of the training samples."""
-    fitting, rows = Fitting(**samples), []
-    X = fitting.X
-    for method, n in methods.items():
-        for run in range(n):
-            parameters, note = fit(method, X, fitting.requested(run))
-            value = float("nan")
-            if parameters is not None:
-                value, note = mean_log_likelihood(X, parameters)
-            row = {"dataset": fitting.dataset, "method": method, "run": run, "n_rows": len(X)}
-            row |= {"guard": fitting.bound(method), "log_likelihood": len(X) * value, "note": note}
-            rows.append(row)
-            if note.startswith("not installed"):
+    data, rows = Samples(**samples), []
+    n = len(data.X)
+    for method, n_runs in methods.items():
+        for run in range(n_runs):
+            found = scores(method, data.request(run, em), train=data.X)
+            row = {"dataset": data.dataset, "method": method, "run": run, "n_rows": n}
+            row |= {"guard": METHODS[method].bound.format(**em)}
+            rows.append(row | {"log_likelihood": n * found.get("train", np.nan), "note": found["note"]})
+            if found["note"].startswith("not installed"):
                 break
     return rows
 
 
-def heldout(methods: Iterable[str], n_folds: int, **samples: Any) -> Rows:
+def heldout(methods: Iterable[str], n_folds: int, em: Mapping[str, Any], **samples: Any) -> Rows:
     """Fit every method to all folds but one; ``train`` and ``test`` are the mean log p per sample."""
-    fitting, rows = Fitting(**samples), []
-    seed = splits.seed(fitting.request.seed, fitting.dataset, "folds")
-    folds = KFold(n_folds, shuffle=True, random_state=seed)
-    for fold, (train, test) in enumerate(folds.split(fitting.X)):
+    data, rows = Samples(**samples), []
+    folds = KFold(n_folds, shuffle=True, random_state=data.seed("folds"))
+    for fold, (train, test) in enumerate(folds.split(data.X)):
         for method in methods:
-            parameters, note = fit(method, fitting.X[train], fitting.requested(fold))
-            row = {"dataset": fitting.dataset, "method": method, "fold": fold, "note": note}
-            row["guard"] = fitting.bound(method)
-            if parameters is not None:
-                row["train"], row["note"] = mean_log_likelihood(fitting.X[train], parameters)
-                row["test"], _ = mean_log_likelihood(fitting.X[test], parameters)
-            rows.append(row)
+            row = {"dataset": data.dataset, "method": method, "fold": fold, "note": ""}
+            row |= {"guard": METHODS[method].bound.format(**em)}
+            rows.append(row | scores(method, data.request(fold, em), train=data.X[train], test=data.X[test]))
     return rows

@@ -15,27 +15,20 @@ from skem.estimators.kmeans import KMeans
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017 import engines
 from skem.repro.papers.sanderson2017.engines import ENGINES, Request
-from skem.repro.papers.sanderson2017.fits import samples
+from skem.repro.papers.sanderson2017.fits import Samples
 from skem.repro.papers.sanderson2017.settings import FIGURE2, TIMED
 from skem.repro.training import splits
 
 Array = NDArray[np.float64]
 
 
-def table1(
-    dataset: str,
-    entry: Mapping[str, Any],
-    n_rows: int | None,
-    em: Mapping[str, Any],
-    iterations: int,
-    rounds: int,
-    seed: int,
-) -> dict[str, Rows]:
+def table1(em: Mapping[str, Any], iterations: int, rounds: int, **samples: Any) -> dict[str, Rows]:
     """Time fits to a data set on one thread; whole fits are extrapolated from so many iterations of EM."""
-    X = samples(dataset, entry, n_rows, seed)
-    request = Request(entry["n_components"], seed=splits.seed(seed, "sanderson2017", "times"), **em)
-    rows = fit_times(dataset, X, request, TIMED, [1], iterations, rounds)
-    return {"fits": rows, "others": exponentials(dataset, len(X), request.n_components, rounds)}
+    data = Samples(**samples)
+    request = Request(data.n_components, seed=splits.seed(samples["seed"], "sanderson2017", "times"), **em)
+    rows = fit_times(data.dataset, data.X, request, TIMED, [1], iterations, rounds)
+    others = exponentials(data.dataset, len(data.X), request.n_components, rounds)
+    return {"fits": rows, "others": others}
 
 
 def figure2(

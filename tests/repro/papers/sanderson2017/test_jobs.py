@@ -19,8 +19,7 @@ def toy(monkeypatch):
     """Two clusters instead of a data set."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
-    for module in (fits, advice):
-        monkeypatch.setattr(module, "samples", lambda *arguments: X)
+    monkeypatch.setattr(fits, "samples", lambda *arguments: X)
     return {"dataset": "toy", "entry": ENTRY, "n_rows": None, "seed": 0}
 
 
