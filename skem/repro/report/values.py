@@ -10,6 +10,8 @@ A name is one of
     Our measurement of a claim, with as many decimals as the paper's value, and at least two significant digits.
 ``claim["id of a claim"].column``
     A cell of its row in ``claims.csv``, such as its ``outcome``; ``claims.outcome["pattern of ids"]`` counts claims.
+``remark["id of a claim"]["pattern"]``
+    The match of a regular expression, or of its group, in the remark on a claim.
 ``interpretation["id of a claim"]["label"].column``
     A cell of ``interpretations.csv``.
 ``smallest.table.key.….column``, ``largest.table.key.….column``
@@ -21,7 +23,7 @@ a name in `NAMED`, followed by the arguments of its function
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -90,9 +92,10 @@ def resolve(r: Reference, name: tuple[str, ...]) -> str:
     raise LookupError(unknown(".".join(name), NAMED))
 
 
-def _rows(r: Reference, table: str, keys: list[str], column: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows of a table with these keys, and their labels."""
+def _cell(r: Reference, table: str, names: Sequence[str], choose: str = "") -> str:
+    """The only cell of a column in the rows with these keys, or the smallest or largest if ``choose`` is "min" or "max"."""
     rows, labels = r.table(table), _labels(r, table)
+    *keys, column = names
     for name in keys:
         own = (labels == name).any(axis=1)
         if not own.any():
@@ -100,34 +103,13 @@ def _rows(r: Reference, table: str, keys: list[str], column: str) -> tuple[pd.Da
         rows, labels = rows[own], labels[own]
     if column not in rows:
         raise LookupError(unknown(column, rows))
-    return rows, labels
-
-
-def _cell(r: Reference, table: str, names: list[str]) -> str:
-    *keys, column = names
-    rows, labels = _rows(r, table, keys, column)
-    if len(rows) != 1:
+    if len(rows) != 1 and not choose:
         varying = " or ".join(by for by in labels if len({*labels[by]}) > 1) or "the row"
         raise LookupError(f"{len(rows)} rows have these keys; add a key of {varying}")
-    cell = rows[column].iloc[0]
-    value = pd.to_numeric(cell, errors="coerce")
-    return cell if pd.isna(value) else _printed(value, table, names)
-
-
-def _printed(value: Any, table: str, names: list[str]) -> str:
-    full = f"{table}.{'.'.join(names)}"
-    return number(value, next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern)))
-
-
-def _extreme(choose: str) -> Callable[..., str]:
-    """The smallest or largest number of a column in the rows with these keys."""
-
-    def extreme(r: Reference, table: str, *names: str) -> str:
-        *keys, column = names
-        rows, _ = _rows(r, table, keys, column)
-        return _printed(pd.to_numeric(rows[column]).agg(choose), table, [*names])
-
-    return extreme
+    full, cells = f"{table}.{'.'.join(names)}", rows[column]
+    digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
+    value = pd.to_numeric(cells, errors="coerce").agg(choose or "max")
+    return str(cells.iloc[0]) if pd.isna(value) else number(value, digits)
 
 
 def fixed(value: Any, digits: int = 1) -> str:
@@ -215,22 +197,18 @@ def _speed(r: Reference, instructions: str) -> str:
     return f"{ratio} [{low}, {high}]"
 
 
-def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
-    """The part of the remark on an advice of Sanderson and Curtin (2017) that states our measurements."""
-    return lambda r: r.remark(f"sanderson.{claim}", pattern)
-
-
 TEST_RANKS = "comparison_test_ranks"
 
 NAMED: dict[str, Callable[..., Any]] = {
     "ours": lambda r, claim: ours(_claim(r, claim)),
     "claim": lambda r, claim, column: _claim(r, claim)[column],
+    "remark": Reference.remark,
     "claims": _claims,
     "interpretation": lambda r, claim, label, column: r.cell(
         "./interpretations", column, id=claim, interpretation=label
     ),
-    "smallest": _extreme("min"),
-    "largest": _extreme("max"),
+    "smallest": lambda r, table, *names: _cell(r, table, names, "min"),
+    "largest": lambda r, table, *names: _cell(r, table, names, "max"),
     "table1": blocks.accuracies,
     "headlines": blocks.headline_list,
     "conclusions": blocks.conclusions,
@@ -247,18 +225,8 @@ NAMED: dict[str, Callable[..., Any]] = {
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
     "pulford2022.accuracy": _accuracy,
-    "pulford2022.arrangements_significant": lambda r: r.remark(
-        "pulford.sec3-3.arrangement_insensitive", "([0-9]+ of [0-9]+) are significant"
-    ),
     "minutes": Reference.minutes,
     "titsias2001.errors": _titsias_errors,
     "titsias2001.distance": _distance,
-    "hayashi2021.removed_of_20": lambda r: fixed(r.claim("hayashi.fig7b.removed_at_20"), 0),
-    "sanderson2017.kmeans_iterations": _advised("sec3.kmeans_iterations", "initialisation from: (.*)"),
-    "sanderson2017.em_iterations": _advised("sec4.em_iter_max", "initialisation from: (.*)"),
-    "sanderson2017.em_enough": _advised("sec4.em_iter_max", "10 are enough on ([0-9]+ of [0-9]+)"),
-    "sanderson2017.iterations_with_10_samples": _advised("sec4.samples_per_gaussian", "with 10: (.*)"),
-    "sanderson2017.variance_floor": _advised("sec4.var_floor", "floor of 1e-10: (.*?)(?:;|$)"),
-    "sanderson2017.mahalanobis": _advised("sec3.mahalanobis", "Euclidean: ([^;]*)"),
 }
 """Functions of the reference, and of the parts that follow the name."""
