@@ -40,6 +40,8 @@ def copy(folder, datasets=tuple(FOLDS)):
     code = path.read_text(encoding="utf-8")
     path.write_text(code.replace('"reg_param": [1e-3, 1e-2', '"reg_param": [-1.0, 1e-2'), encoding="utf-8")
     path = folder / "config" / "experiments" / "table1.yaml"
+    # Claims may name only what some experiment trains.
+    shutil.copy(path, path.with_name("whole.yaml"))
     experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
     entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}
     for name, count in (("rice", 1), ("ionosphere", 2)):
@@ -50,6 +52,9 @@ def copy(folder, datasets=tuple(FOLDS)):
         entries[name]["paper"]["chosen_on_test"] = [entries[name]["paper"]["setting"]]
         entries[name]["methods"] = {method: how}
     path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
+    path = folder / "config/pulford2022.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("headlines: table1", "headlines: whole"), encoding="utf-8")
     # Few and fast methods are compared on a table of the user's own.
     path = folder / "skem/repro/training/classifiers/comparison.py"
     code = path.read_text(encoding="utf-8")

@@ -91,16 +91,8 @@ class ClaimsFile(Strict):
     claims: dict[Text, Row] = Field(default_factory=dict)  # type: ignore[valid-type]
 
 
-NAME = r"\$\w+(\[\w+\])*"
+NAME = r"\$\w+(\[\w+\])?"
 """A name in a term."""
-
-
-def parts_of(settings: Any) -> Mapping[str, Any]:
-    """Return the entries of a mapping, or the fields and properties of a model, by name."""
-    if isinstance(settings, Mapping):
-        return settings
-    properties = [name for name, kind in vars(type(settings)).items() if isinstance(kind, property)]
-    return vars(settings) | {name: getattr(settings, name) for name in properties}
 
 
 @dataclass(frozen=True)
@@ -122,21 +114,16 @@ class Bound:
         return re.sub(NAME, lambda name: str(self._value(name[0][1:])), value)
 
     def _value(self, name: str) -> Any:
-        """Return the value of a name; of "tables[dataset][title]" the entry of ``tables`` for the value of ``dataset``, and of this its title."""
-        name, *keys = name.replace("]", "").split("[")
-        found = self._known(name)
-        for key in keys:
-            entries = parts_of(found)
-            entry = key if key in entries else self._known(key)
-            if entry not in entries:
-                raise Unknown.word(f"entry of {name}", entry, entries)
-            found = entries[entry]
-        return found
-
-    def _known(self, name: str) -> Any:
-        if name not in self.values:
-            raise Unknown.word("name", name, self.values)
-        return self.values[name]
+        """Return the value of a name; of "sizes[dataset]", the entry of ``sizes`` for the value of ``dataset``."""
+        name, _, key = name.rstrip("]").partition("[")
+        for one in filter(None, (name, key)):
+            if one not in self.values:
+                raise Unknown.word("name", one, self.values)
+        if not key:
+            return self.values[name]
+        if self.values[key] not in self.values[name]:
+            raise Unknown.word(f"entry of {name}", self.values[key], self.values[name])
+        return self.values[name][self.values[key]]
 
     def loops(self, loops: Mapping[str, Any]) -> Iterator[Bound]:
         """Yield a binding per combination of values, the last loop innermost."""

@@ -4,7 +4,10 @@ A folder may have the modules
 
 - ``figures``, with ``FIGURES`` by name of file;
 - ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or outcomes that no row can say;
-- ``settings``, with ``Settings``, a pydantic model of ``config/<name>.yaml``. Without the module, the settings are the content of the file.
+  ``names``, from the settings to the names that rows use;
+- ``settings``, with ``Settings``, a pydantic model of ``config/<name>.yaml``; if the settings need experiments, the model is ``Stated``, and
+  ``settings(stated, experiment)`` makes them from an instance of it and a function that reads an experiment by name. Without the module,
+  the settings are the content of the file.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 
-from skem.repro.config.documents import merged, read_mapping
+from skem.repro.config.documents import ConfigurationError, merged, read_mapping
 from skem.repro.config.validation import parsed, suggestion
 from skem.repro.drawing import Figure
 from skem.repro.ledger import cells, rows
@@ -58,10 +61,11 @@ def evaluator(
     config: str | Path = "config",
 ) -> Evaluator:
     """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
-    own = rows.read(config)[name]
+    measures, own = _module(name, "measures"), rows.read(config)[name]
     evidence = cells.Evidence(tables, own.metrics, _functions(name), settings, stated, missing)
     by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
-    return Evaluator(own, evidence, by_id, {**rows.parts_of(settings), **own.file.names})
+    names = measures.names(settings) if measures else {}
+    return Evaluator(own, evidence, by_id, names | own.file.names)
 
 
 def _functions(name: str) -> dict[str, Callable[..., Any]]:
@@ -129,11 +133,28 @@ def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any
     """The settings of a paper, checked.
 
     ``changes``, the paper's entry under ``papers`` in the configuration, replace values of ``config/<name>.yaml``. `ConfigurationError` if
-    the file is missing or not as the paper's model says.
+    the file is missing, not as the paper's model says, or does not fit the experiments.
     """
     path = Path(config) / f"{name}.yaml"
     file = f"{path}, changed by papers.{name}" if changes else path
     stated: Any = merged(read_mapping(path), changes or {})
     # Not all of the paper: every job's process comes here.
     module = _module(name, "settings")
-    return parsed(module.Settings, stated, [file]) if module else stated
+    if module is None:
+        return stated
+    if not hasattr(module, "Stated"):
+        return parsed(module.Settings, stated, [file])
+    stated = parsed(module.Stated, stated, [file])
+
+    def experiment(wanted: str) -> dict[str, Any]:
+        file = Path(config) / "experiments" / f"{wanted}.yaml"
+        if not file.exists():
+            raise ConfigurationError(f"{path} names the experiment {wanted!r}, and there is no {file}")
+        return read_mapping(file)
+
+    try:
+        return module.settings(stated, experiment)
+    except KeyError as error:
+        raise ConfigurationError(
+            f"{file} asks for {error.args[0]!r}, which its experiments do not have"
+        ) from error

@@ -81,9 +81,10 @@ class Results:
 
     def tables(self) -> Iterator[Part]:
         """Tables of the papers' experiments in their order, then all others."""
-        planned = ["table1"]
+        planned: list[str] = []
         for paper in papers.names(self.config):
-            planned += read_mapping(self.config / f"{paper}.yaml").get("studies", [])
+            stated = read_mapping(self.config / f"{paper}.yaml")
+            planned += [name for name in [stated.get("headlines"), *stated.get("studies", [])] if name]
         # The page has a claims table of its own, and shows times with their table.
         others = [path.stem for path in sorted(self.folder.glob("tables/*.md")) if path.stem not in planned]
         for name in [*planned, *(name for name in others if not name.endswith(("_claims", "_timing")))]:

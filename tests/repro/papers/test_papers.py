@@ -9,6 +9,7 @@ from checkouts import ROOT, copy, run
 from claims import BY_ID, STATED
 
 from skem.repro import papers
+from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table
 from skem.repro.ledger.estimates import Unknown
 
@@ -151,3 +152,22 @@ def test_a_row_that_measures_nothing_ends_the_evaluation(row, fault, tmp_path):
     found = papers.evaluator("titsias2001", STATED, stated, {}, config=with_row(tmp_path, row))
     with pytest.raises(Unknown, match=rf"claims\.\S*rbf_better: {re.escape(fault)}"):
         found.evaluate(BY_ID["titsias.sec4.pima.rbf_better"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"headlines": "table2"}, "names the experiment 'table2', and there is no"),
+        ({"trade_offs": "random"}, "trade_offs is 'random'"),
+        ({"headlines": "mda"}, "asks for 'paper', which its experiments do not have"),
+        ({"title": None}, "title"),
+    ],
+)
+def test_settings_that_do_not_fit_the_experiments_are_refused(wrong, words, tmp_path):
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "experiments").symlink_to(ROOT / "config/experiments")
+    stated = yaml.safe_load((ROOT / "config/pulford2022.yaml").read_text(encoding="utf-8")) | wrong
+    (config / "pulford2022.yaml").write_text(yaml.safe_dump(stated), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=f"pulford2022.yaml.*{words}"):
+        papers.settings("pulford2022", config)

@@ -6,6 +6,7 @@ Numbers of components are per class throughout.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
 from skem.repro.ledger.decisions import Evaluation, any_of, greater
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, ratio
+from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 
 OWN_SPLITS = "splits of our own"
 PUBLISHED = "the published split, over initialisations"
@@ -26,6 +28,41 @@ DRAWS = float(scipy.special.ndtri((1 + LEVEL) / 2))
 """Standard deviations in the half-width of an interval at 95%."""
 
 DUPLICATES = "titanic"
+
+
+def names(paper: Settings) -> dict[str, Any]:
+    """Return the names that rows use."""
+    images, sizes = paper.images, paper.synthetic["n_components"]
+    titles = {name: title.replace(", ", " with ") for name, title in NETWORKS.items()}
+    network = images["network"]
+    data_sets = list(paper.data_sets)
+    return {
+        "data_sets": data_sets,
+        "titles": {name: entry["title"] for name, entry in paper.data_sets.items()},
+        "without_duplicates": [name for name in data_sets if name != DUPLICATES],
+        "source": {name: entry["source"] for name, entry in paper.data_sets.items()},
+        "baselines": {name: METHODS[name] for name in ("gp", "rvm")},
+        "dense": {name: METHODS[name] for name in ("gp", "mgp")},
+        "of_three": {name: titles[name] for name in ("softmax", "softmax_l1", "large_margin_softmax")},
+        "of_four": {name: titles[name] for name in ("softmax", "softmax_l1", "large_margin_softmax", "dgmm")},
+        "same_level": {name: NETWORKS[name] for name in ("large_margin_softmax", "dgmm")},
+        "columns": {name: entry["title"] for name, entry in images["data_sets"].items()},
+        "left_out": images["left_out"],
+        "network": f"our network has {network['widths'][0]} to {network['widths'][-1]} channels and {network['epochs']} epochs",
+        "n_columns": str(len(images["data_sets"])),
+        "n_components": paper.model["n_components"],
+        "initial": 2 * paper.model["n_components"],
+        "synthetic": {"n_classes": 2, "n_components_per_class": 8, **paper.synthetic},
+        "sizes": sizes,
+        "fewest": min(sizes),
+        "most": max(sizes),
+        "not_most": sizes[:-1],
+        "to_6": [m for m in sizes if m <= 6],
+        "to_8": [m for m in sizes if m <= 8],
+        "from_8": [m for m in sizes if m >= 8],
+        "above_8": {m: f"{m} components" for m in sizes if m > 8},
+        "above_10": [m for m in sizes if m > 10],
+    }
 
 
 # Table 1.

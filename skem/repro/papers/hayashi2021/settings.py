@@ -117,23 +117,6 @@ class Settings(Strict):
     boundaries: Boundaries
     images: Images
 
-    @property
-    def network(self) -> str:
-        """Describe the network of Table 2."""
-        network = self.images["network"]
-        widths = network["widths"]
-        return f"our network has {widths[0]} to {widths[-1]} channels and {network['epochs']} epochs"
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of Table 2 that are run."""
-        return len(self.images["data_sets"])
-
-    @property
-    def initial(self) -> int:
-        """Initial components of two classes."""
-        return 2 * self.model["n_components"]
-
     def n_splits(self, name: str) -> int:
         """Splits of a data set."""
         return self.data_sets[name].get("splits", self.splits)

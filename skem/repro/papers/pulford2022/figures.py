@@ -59,7 +59,7 @@ def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
 
 def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
     """Repeat the unpartitioned model, which has no arrangement, in every panel."""
-    table = tables["arrangements"]
+    table = tables[paper.trade_offs]
     table = table[table["protocol"].isin(["test_selected_iteration", "validation_selected_iteration"])]
     sequential = paper.arrangements[0]
     whole = table[(table["method"] == sequential) & (table["n_blocks"] == 1)]
@@ -81,7 +81,7 @@ def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> An
 
 
 def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
-    table = tables["arrangements"]
+    table = tables[paper.trade_offs]
     return table[
         (table["method"] == paper.arrangements[0]) & (table["protocol"] == "test_selected_iteration")
     ]
@@ -97,9 +97,9 @@ def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
 
 def _starts(tables: Tables, paper: Settings) -> pd.DataFrame:
     """Select test-selected iterations of every initialisation; the paper's is that of the arrangements."""
-    uniform = tables["arrangements"]
+    uniform = tables[paper.trade_offs]
     uniform = uniform[uniform["method"] == paper.arrangements[0]].assign(method="uniform")
-    others = [table for name, table in tables.items() if name != "arrangements"]
+    others = [table for name, table in tables.items() if name != paper.trade_offs]
     table = pd.concat([uniform, *others], ignore_index=True)
     return table[(table["protocol"] == "test_selected_iteration") & table["method"].isin(STARTS)]
 

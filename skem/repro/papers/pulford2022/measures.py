@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,42 @@ SINGULAR = 1e12
 
 PAPER_RUNS = 20
 """Runs of each configuration in the paper's Figures 2 to 4 (section 3.3)."""
+
+
+def names(paper: Settings) -> dict[str, Any]:
+    """Return the names that rows use."""
+    ratios = ratios_for_equal_iterations(paper).values()
+    smallest, *larger = paper.blocks
+    sequential, *others = paper.arrangements
+    return {
+        "method_of": {dataset: model.method for dataset, model in paper.headlines.items()},
+        "model": {dataset: model.method for dataset, model in paper.headlines.items()} | {"rice": "in_order"},
+        "setting_of": {dataset: model.setting for dataset, model in paper.headlines.items()},
+        "features_of": {dataset: model.n_features for dataset, model in paper.headlines.items()},
+        "arrangements": paper.arrangements,
+        "sequential": sequential,
+        "others": others,
+        "partitions": paper.partitions,
+        "partitions_of": {
+            m: paper.partitions if m == sequential else paper.blocks for m in paper.arrangements
+        },
+        "blocks": paper.blocks,
+        "smallest": smallest,
+        "larger": larger,
+        "whole": paper.whole,
+        "best": paper.best,
+        "not_best": [p for p in paper.partitions if p not in paper.best],
+        "other_blocks": [p for p in paper.blocks if p not in paper.best],
+        "best_and_whole": [*paper.best, paper.whole],
+        "peaks": [paper.whole, *paper.blocks],
+        "ks": paper.n_components,
+        "most": paper.n_components[-1],
+        "few": [k for k in paper.n_components if k < paper.crossing],
+        "many": paper.many,
+        "above_12": [k for k in paper.n_components if k > 12],
+        "crossing": paper.crossing,
+        "least_saved": min(ratios),
+    }
 
 
 # Accuracies
@@ -121,7 +158,7 @@ def best_setting(evidence: Evidence, claim: Claim, dataset: str, more_blocks: bo
     for _, group in tried.groupby("n_components", sort=False):
         known |= zip(group.index, pooled([estimate(name) for name in group.index]), strict=True)
     others = (
-        tried[tried["n_blocks"] > blocks_of(model.partition)[0]]
+        tried[tried["n_blocks"] > model.n_blocks]
         if more_blocks
         else tried.drop(index=model.setting, errors="ignore")
     )
@@ -195,7 +232,7 @@ def larger_data(evidence: Evidence, claim: Claim) -> Evaluation:
 def memory(evidence: Evidence, claim: Claim) -> Evaluation:
     """Count the numbers in memory that section 2.2 states, and those that it leaves out."""
     paper, L = evidence.paper, 10
-    N, M, K = paper.n_train, blocks_of(paper.whole)[1], max(paper.ks)
+    N, M, K = paper.n_train, blocks_of(paper.whole)[1], max(paper.n_components)
     stated, missing = (2 * N + M + L) * K + (M + 1) * N, K * M * M
     sizes = f"N = {N}, M = {M}, L = {L}, K = {K}"
     note = f"{stated} stated; the covariances' K M^2 = {missing} are missing ({sizes})"
@@ -213,7 +250,7 @@ def _operations_ratio(paper: Settings, partition: str, iterations: int | None = 
 
     def operations(of: str, n_iter: int) -> float:
         n_blocks, size = blocks_of(of)
-        return operation_count(n_iter, max(paper.ks), paper.n_train, [size] * n_blocks)
+        return operation_count(n_iter, max(paper.n_components), paper.n_train, [size] * n_blocks)
 
     whole = operations(paper.whole, iterations or paper.iterations[paper.whole])
     return whole / operations(partition, paper.iterations[partition])
@@ -222,11 +259,6 @@ def _operations_ratio(paper: Settings, partition: str, iterations: int | None = 
 def ratios_for_equal_iterations(paper: Settings) -> dict[str, float]:
     """Return counted operations of one block over those of each partition, for as many iterations of both."""
     return {p: _operations_ratio(paper, p, paper.iterations[p]) for p in paper.blocks}
-
-
-def least_saved(evidence: Evidence) -> Estimate:
-    """Return the least ratio of counted operations, for as many iterations of both."""
-    return Estimate(min(ratios_for_equal_iterations(evidence.paper).values()))
 
 
 def cost(evidence: Evidence) -> Estimate:
@@ -281,7 +313,7 @@ def _arranged(evidence: Evidence) -> dict[str, tuple[Estimate, Estimate]]:
 
     return {
         f"{p} {other}, K = {k}": (half(other, p, k), half(sequential, p, k))
-        for k in evidence.paper.ks
+        for k in evidence.paper.n_components
         if k >= 12
         for p in evidence.paper.blocks
         for other in others
@@ -370,11 +402,12 @@ def shared_reduction(evidence: Evidence, less: Sequence[str], more: str, n_compo
 def fall_of_sharing(evidence: Evidence, partition: str) -> Estimate:
     """Estimate by how much the shared proportion falls with ten more components, by least squares in every run."""
     paper = evidence.paper
-    ks = np.array(paper.ks, dtype=float)
+    ks = np.array(paper.n_components, dtype=float)
     weights = -10 * (ks - ks.mean()) / np.sum((ks - ks.mean()) ** 2)
     method = paper.arrangements[0]
     columns = [
-        evidence.estimate("shared", method=method, partition=partition, n_components=k).runs for k in paper.ks
+        evidence.estimate("shared", method=method, partition=partition, n_components=k).runs
+        for k in paper.n_components
     ]
     by_k = pd.concat(columns, axis=1).dropna()  # type: ignore[arg-type]
     return Estimate.of((by_k * weights).sum(axis=1), FINAL)
@@ -395,7 +428,7 @@ def _steady(evidence: Evidence) -> Evaluation:
     The largest of all is known only after the runs, so their intervals share the level.
     """
     paper, spreads = evidence.paper, {}
-    configurations = [(p, k) for k in paper.ks if k >= 12 for p in paper.blocks]
+    configurations = [(p, k) for k in paper.n_components if k >= 12 for p in paper.blocks]
     tail = (1 - LEVEL) / 2 / len(configurations)
     for p, k in configurations:
         e = evidence.estimate("half", method=paper.arrangements[0], partition=p, n_components=k)

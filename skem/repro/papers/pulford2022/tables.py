@@ -149,7 +149,7 @@ def study(
     data_sets = experiment["data_sets"]
     if not len(history):
         table = cells = history
-    elif name == "audit":
+    elif name == paper.audit:
         table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
         printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
         cells = audit_cells(table, printed, paper)

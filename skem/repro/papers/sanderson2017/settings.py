@@ -164,12 +164,6 @@ class Settings(Strict):
         return {name: entry for name, entry in self.data_sets.items() if "not_available" not in entry}
 
     @property
-    def samples(self) -> dict[str, float]:
-        """Properties of the samples of Figure 2."""
-        n, m = self.figure2["n_rows"], self.figure2["n_features"]
-        return {"n_samples": n, "n_features": m, "megabytes": n * m * 8 / 2**20}
-
-    @property
     def of_table1(self) -> list[str]:
         """The data sets of the paper's Table 1, each once."""
         return [name for name in self.data_sets if name not in ("ozone_mean", "ozone_observed")]

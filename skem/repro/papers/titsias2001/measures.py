@@ -29,12 +29,27 @@ from skem.repro.ledger.estimates import (
     setting_of,
 )
 from skem.repro.ledger.evaluator import Listed
+from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import cells, method_of
 
 SAME = 0.05
 """Difference of components, in standard deviations of the data, and of densities, in nats, that counts as none by eye."""
 
 Errors = Mapping[str, Estimate]
+
+
+def names(paper: Settings) -> dict[str, Any]:
+    """Return the names that rows use."""
+    first, *between, last = paper.lambdas
+    return {
+        "lambdas": paper.lambdas,
+        "between": {method: paper.lambdas[method] for method in between},
+        "ends": [first, last],
+        "single": {method: title for method, title in paper.methods.items() if method != "averaging"},
+        "evaluated": paper.evaluated,
+        "sizes": {table: entry["n_components"] for table, entry in paper.tables.items()},
+        "not_available": {table: entry.get("not_available", "") for table, entry in paper.tables.items()},
+    }
 
 
 def cell(evidence: Evidence, dataset: str, method: str, n_components: str) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, model_validator
@@ -69,17 +70,17 @@ class Settings(Strict):
             raise ValueError("; ".join(faults))
         return self
 
-    @property
+    @cached_property
     def lambdas(self) -> dict[str, str]:
         """Titles of the methods with a lambda."""
         return {name_of(sharing): f"λ = {sharing:g}" for sharing in self.sharings}
 
-    @property
+    @cached_property
     def methods(self) -> dict[str, str]:
         """Titles of all methods."""
         return {"rbf": "RBF"} | self.lambdas | {"averaging": "averaging"}
 
-    @property
+    @cached_property
     def measured(self) -> dict[str, Any]:
         """The variants with data."""
         return {name: entry for name, entry in self.tables.items() if "source" in entry}

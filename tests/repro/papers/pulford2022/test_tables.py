@@ -8,38 +8,9 @@ from histories import curve, described
 
 from skem.metrics import operation_count
 from skem.repro import papers
-from skem.repro.config import experiments
 from skem.repro.papers.pulford2022 import figures, tables
 
 PAPER = papers.settings("pulford2022", ROOT / "config")
-
-
-def test_the_models_of_the_paper_are_those_of_its_experiments():
-    """The claims are about models that the experiments train."""
-    table1, arrangements = (
-        experiments.read(name, ROOT / "config/experiments") for name in ("table1", "arrangements")
-    )
-    assert {*PAPER.headlines} == {*table1["data_sets"]}
-    for dataset, model in PAPER.headlines.items():
-        entry = table1["data_sets"][dataset]
-        how = entry["methods"][model.method]
-        setting = how["settings"][model.setting]
-        params = how["params"] | setting["params"]
-        n_blocks = int(model.partition.partition("x")[0])
-        assert entry["paper"]["setting"] == model.setting
-        assert entry["paper"]["accuracy"] == model.accuracy
-        assert (setting["n_features"], params["n_components"]) == (model.n_features, model.n_components)
-        assert params.get("n_blocks", 1) == n_blocks
-    half = arrangements["data_sets"][PAPER.data_set]
-    grids = [half["methods"][name]["grid"] for name in PAPER.arrangements]
-    assert [grid["partition"] for grid in grids] == [PAPER.partitions, PAPER.blocks, PAPER.blocks]
-    assert all(grid["n_components"] == PAPER.ks for grid in grids)
-    assert {p: grids[0]["max_iter"].get(p, half["max_iter"]) for p in PAPER.partitions} == PAPER.iterations
-
-
-def test_an_unknown_partition_is_refused():
-    with pytest.raises(ValueError, match="best names '3x13'; did you mean 3x12"):
-        papers.settings("pulford2022", ROOT / "config", {"best": ["3x13"]})
 
 
 def history(method, setting, by_run, dataset="mnist_half", validation=None, n_folds=1, **columns):
