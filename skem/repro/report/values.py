@@ -181,6 +181,18 @@ def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
     return fixed(svm / ours)
 
 
+def _seconds(r: Reference, part: str, method: str, other: str) -> str:
+    """CPU seconds of a method's fits divided by those of another, median over the tables of a part of the comparison."""
+    times = r.table(f"values/comparison_{part}_timing")
+    seconds = times.assign(fit=pd.to_numeric(times["fit"])).pivot_table(
+        "fit", "dataset", "method", aggfunc="sum"
+    )
+    for name in (method, other):
+        if name not in seconds:
+            raise LookupError(unknown(name, seconds))
+    return number((seconds[method] / seconds[other]).median(), ".2g")
+
+
 def _speed(r: Reference, instructions: str) -> str:
     """Time of an EM iteration of scikit-learn divided by ours, and its range, with two threads in float64."""
     where = {
@@ -224,6 +236,7 @@ NAMED: dict[str, Callable[..., Any]] = {
     "speed.scikit_learn": _speed,
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
+    "seconds": _seconds,
     "pulford2022.accuracy": _accuracy,
     "minutes": Reference.minutes,
     "titsias2001.errors": _titsias_errors,
