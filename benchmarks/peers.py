@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -195,6 +196,7 @@ ENGINES = {
     "mlpack": engines.ENGINES["mlpack_full"],
     "mclust": Engine(fit_by_program(_mclust, "full"), version_of(_mclust), "apt-get install r-cran-mclust"),
 }
+ENGINES["scikit-learn-intelex"] = ENGINES["oneDAL"]  # its estimators, of which k-means is one
 
 
 def _kmeans_skem(X: Array, centres: Array, n_iter: int) -> float:
@@ -202,10 +204,10 @@ def _kmeans_skem(X: Array, centres: Array, n_iter: int) -> float:
     return float(model.fit(X).inertia_)
 
 
-def _kmeans_scikit_learn(X: Array, centres: Array, n_iter: int) -> float:
-    from sklearn.cluster import KMeans as Reference
-
-    model = Reference(len(centres), init=centres, n_init=1, max_iter=n_iter, tol=0.0)
+def _kmeans_of(package: str, X: Array, centres: Array, n_iter: int) -> float:
+    """k-means of scikit-learn, or oneDAL's behind the same checks of its input."""
+    estimator = pkgutil.resolve_name(f"{package}.cluster:KMeans")
+    model = estimator(len(centres), init=centres, n_init=1, max_iter=n_iter, tol=0.0)
     with threadpool_limits(THREADS), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # k-means has not converged
         return float(model.fit(X).inertia_)
@@ -220,7 +222,12 @@ def _kmeans_onedal(X: Array, centres: Array, n_iter: int) -> float:
     return float(algorithm.compute(X, centres).objectiveFunction[0, 0])
 
 
-KMEANS = {"skem": _kmeans_skem, "oneDAL": _kmeans_onedal, "scikit-learn": _kmeans_scikit_learn}
+KMEANS = {
+    "skem": _kmeans_skem,
+    "oneDAL": _kmeans_onedal,
+    "scikit-learn-intelex": partial(_kmeans_of, "sklearnex"),
+    "scikit-learn": partial(_kmeans_of, "sklearn"),
+}
 """From samples, centres and iterations to the inertia."""
 
 

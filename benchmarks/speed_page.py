@@ -18,7 +18,7 @@ from skem.repro.render import format
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results/reference"
 PAGE = ROOT / "docs/reproduce/speed.md"
-OTHERS = ("oneDAL", "scikit-learn", "Armadillo", "mlpack", "mclust")
+OTHERS = ("oneDAL", "scikit-learn-intelex", "scikit-learn", "Armadillo", "mlpack", "mclust")
 THREADS = 2
 
 
@@ -85,11 +85,13 @@ def closest(peers: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_another_processor(peers: pd.DataFrame) -> pd.DataFrame:
-    """Ratios of oneDAL to ours and their ranges, a column per kind of instructions."""
+    """Ratios of others to ours and their ranges, a column per kind of instructions."""
     parts = {"sizes": "EM", "kmeans": "k-means"}
     rows = []
-    for _, cell in peers[peers["engine"] == "oneDAL"].groupby(["part", "size", "dtype"], sort=False):
-        row = {"": parts[cell["part"].iloc[0]]} | keys(cell.iloc[0])
+    for (_, _, _, other), cell in peers[peers["engine"] != "skem"].groupby(
+        ["part", "size", "dtype", "engine"], sort=False
+    ):
+        row = {"": parts[cell["part"].iloc[0]], "other": other} | keys(cell.iloc[0])
         for instructions, found in cell.set_index("instructions").iterrows():
             row[str(instructions)] = (
                 f"{found['ratio']:.2f} [{found['ratio_low']:.2f}, {found['ratio_high']:.2f}]"
