@@ -22,6 +22,7 @@ from scipy.special import logsumexp
 from skem.engine import little
 from skem.engine.covariances import Maximised
 from skem.engine.expectation import Expectation
+from skem.engine.given_start import raise_if_far
 from skem.engine.linalg import logarithms
 from skem.engine.parameters import FLOAT64, LOG_2PI, SAFE32, Mixture, Statistics
 from skem.engine.problem import Problem
@@ -108,6 +109,7 @@ def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
 def initial(problem: Problem) -> Maximised:
     """The initial parameters, as if an M-step had found them."""
     start = problem.start
+    raise_if_far(start, problem.extent)
     log_weights = logarithms(start.weights)
     gaussians = problem.covariance_type.gaussians(start.means, start.covariances)
     # Penalties of given covariances, not of those of an M-step, may differ by so much that log-densities lose their digits in float32.

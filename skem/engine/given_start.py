@@ -13,6 +13,9 @@ from skem.engine.covariances import CovarianceType
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 
+FARTHEST = 1e17
+"""Of initial means, in the units of the engine. Their squares do not overflow in float32."""
+
 
 def checked_array(name: str, values: ArrayLike, *shapes: tuple[int | str, ...]) -> np.ndarray:
     """Convert ``values`` to float64, or raise ValueError unless they are finite and have one of the shapes.
@@ -123,6 +126,16 @@ def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> No
     if len(empty):
         raise ValueError(
             f"init_params: {reason} {empty[0]}; each of the {n_components} components needs at least one sample."
+        )
+
+
+def raise_if_far(start: Mixture, extent: float) -> None:
+    """Raise ValueError if a mean is so far from all samples, up to ``extent``, that they are one point beside it."""
+    farthest = float(np.abs(start.means[start.weights.any(axis=1)]).max(initial=0.0))
+    if farthest > max(FARTHEST, extent):
+        raise ValueError(
+            f"init_params: a mean is {farthest:.3g} spreads of the samples away from them, too far for float64; choose another "
+            "init_params, or set standardize=True."
         )
 
 

@@ -89,7 +89,8 @@ def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
     spread = np.sqrt((deviations**2).mean(axis=1))
     spread[spread <= 4 * rounding] = 1.0
     _, values, directions = np.linalg.svd((deviations / spread[:, None]).T, full_matrices=False)
-    least = 4 * (np.linalg.norm(directions[-1] * rounding / spread) + m * EPS)
+    # Squares of a constant feature far from zero may overflow.
+    least = 4 * (np.hypot.reduce(directions[-1] * rounding / spread) + m * EPS)
     return bool(values[-1] <= least * np.sqrt(n))
 
 

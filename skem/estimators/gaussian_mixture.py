@@ -727,20 +727,19 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of log p(x) over the samples, in nats, weighted by ``sample_weight`` (n_samples,)."""
-        log_density, weights = self._weighted(X, sample_weight)
-        return float(np.average(log_density, weights=mean_one(weights)))
+        return self._mean(X, sample_weight)[0]
 
-    def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-        """log p(x) and the weight of each sample."""
+    def _mean(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, np.ndarray]:
+        """The weighted mean of log p(x), and the weight of each sample."""
         log_density = to_numpy(self.score_samples(X))
-        return log_density, check_weights(to_numpy(sample_weight), log_density[:, None])
+        weights = check_weights(to_numpy(sample_weight), log_density[:, None])
+        return float(np.average(log_density, weights=mean_one(weights))), weights
 
-    def _total(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.floating, float]:
-        """The weighted sum of log p(x), and that of the weights."""
-        log_density, weights = self._weighted(X, sample_weight)
+    def _total(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
+        """The weighted sum of log p(x), which may be infinite, and that of the weights."""
+        mean, weights = self._mean(X, sample_weight)
         total = total_weight(len(weights), weights)
-        # A product by BLAS would depend on the processor.
-        return (weights * log_density).sum(), total
+        return mean * total, total
 
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Bayesian information criterion on ``X``; lower is better.

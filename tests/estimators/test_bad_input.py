@@ -191,6 +191,8 @@ PARAMETERS = [
     (skem.GaussianMixturePath(n_components=[59], covariance_types=["tied"]), "none of the 1 mixtures is admissib"),
     (skem.GaussianMixturePath(skem.GaussianMixture(max_iter=1, tol=1e-9)),
      "none of the 24 mixtures converged in max_iter=1 iterations: increase"),
+    (skem.GaussianMixture(3, init_params=(INIT[0][:, 0], INIT[1] * 1e20, INIT[2])),
+     "init_params: a mean is .*e[+]2. spreads of the samples away .* set standardize"),
     (skem.DensityOutlierDetector(skem.KMeans()), "'estimator' .* 'score_samples'"),
 ]  # fmt: skip
 

@@ -10,7 +10,8 @@ from skem import DiscriminativePSKEMClassifier, GaussianMixture
 
 
 def test_fits_to_hostile_data():
-    for seed in (*range(150), 9000428):  # the last has an infinite inertia
+    # The last ones have an infinite inertia, an infinite BIC, a constant feature far from zero, and means far from the samples.
+    for seed in (*range(150), 9000428, 2009287, 2022616, 2011114):
         found = fuzz.faults(seed)
         assert not found, f"seed {seed}: {found}"
 
