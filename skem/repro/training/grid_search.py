@@ -1,4 +1,4 @@
-"""Baselines whose parameters are chosen by cross-validation on the training samples: the same search for all of them."""
+"""Baselines whose parameters are chosen on the training samples: the same search for all of them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skem.repro.training.baselines import stratified_rows
 
 
 class GridSearch(ClassifierMixin, BaseEstimator):
-    """Choose parameters by cross-validation, then fit on all samples.
+    """Choose parameters by cross-validation or on held-out samples, then fit on all samples.
 
     Parameters
     ----------
@@ -27,15 +26,18 @@ class GridSearch(ClassifierMixin, BaseEstimator):
     params : mapping or None
         Parameters other than the defaults of the class.
     grid : mapping or None
-        Candidates by parameter. A single candidate needs no cross-validation.
-    standardize : bool
-        True if a `StandardScaler` precedes the baseline.
+        Candidates by parameter, those of the scaler as "step__name". A single candidate needs no trials.
+    scaler : str or None
+        Class of a transformer that precedes the baseline, "module:class".
     scoring : str
-        "neg_log_loss", or "accuracy" for an SVM, which is then calibrated by sigmoids (Platt 1999) in at most five folds.
+        "neg_log_loss", or "accuracy" for an SVM, which is then calibrated by sigmoids (Platt 1999) in at most five folds, or on
+        the held-out samples, for the SVM without them.
     select_rows : int
         Most samples that choose, stratified.
     n_folds : int
         Folds of the search; at most as many as the smallest class has samples.
+    validation_fraction : float or None
+        Share of the samples that is held out for the trials; None has folds.
     random_state : int or None
     """
 
@@ -45,39 +47,47 @@ class GridSearch(ClassifierMixin, BaseEstimator):
         estimator: str,
         params: Mapping[str, Any] | None = None,
         grid: Mapping[str, Sequence[Any]] | None = None,
-        standardize: bool = False,
+        scaler: str | None = None,
         scoring: str = "neg_log_loss",
         select_rows: int = 4000,
         n_folds: int = 3,
+        validation_fraction: float | None = None,
         random_state: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.params = params
         self.grid = grid
-        self.standardize = standardize
+        self.scaler = scaler
         self.scoring = scoring
         self.select_rows = select_rows
         self.n_folds = n_folds
+        self.validation_fraction = validation_fraction
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> GridSearch:
         """Choose and fit; `X` of shape (n, M), `y` of shape (n,)."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        baseline = self._baseline()
-        # The baseline is the last step of a pipeline, or all of it.
-        prefix = f"{baseline.steps[-1][0]}__" if self.standardize else ""
-        grid = {f"{prefix}{name}": list(values) for name, values in (self.grid or {}).items()}
-        if len(ParameterGrid(grid)) > 1:
+        baseline, every = self._baseline(), np.arange(len(y))
+        if self.validation_fraction is None:
             rows = stratified_rows(y, self.select_rows, self.random_state)
-            search = GridSearchCV(
-                baseline, grid, scoring=self.scoring, cv=self._folds(y[rows], self.n_folds), refit=False
-            )
-            baseline.set_params(**search.fit(X[rows], y[rows]).best_params_)
-        self.best_params_ = {name: baseline.get_params()[f"{prefix}{name}"] for name in self.grid or {}}
+            trials = [(rows[train], rows[test]) for train, test in self._folds(y[rows], self.n_folds)]
+            calibration = {"ensemble": False, "cv": self._folds(y, 5)}
+        else:
+            share = {"test_size": self.validation_fraction, "random_state": self.random_state}
+            kept, held = train_test_split(every, stratify=y, **share)
+            trials = [(kept[stratified_rows(y[kept], self.select_rows, self.random_state)], held)]
+            calibration = {"ensemble": True, "cv": [(kept, held)]}
+        # The baseline is the last step of a pipeline, or all of it.
+        prefix = f"{baseline.steps[-1][0]}__" if self.scaler else ""
+        grid = {name if "__" in name else prefix + name: list(v) for name, v in (self.grid or {}).items()}
+        if len(ParameterGrid(grid)) > 1:
+            search = GridSearchCV(baseline, grid, scoring=self.scoring, cv=trials, refit=False)
+            baseline.set_params(**search.fit(X, y).best_params_)
+        self.best_params_ = {name: baseline.get_params()[name] for name in grid}
         self.classes_, self.fitted_ = np.unique(y), baseline
         if self.scoring == "accuracy":
-            folds = self._folds(y, 5)
-            self.calibrated_ = CalibratedClassifierCV(baseline, ensemble=False, cv=folds).fit(X, y)
+            self.calibrated_ = CalibratedClassifierCV(baseline, **calibration).fit(X, y)
+        if self.scoring == "accuracy" and calibration["ensemble"] is False:  # it has fitted all samples, too
             self.fitted_ = self.calibrated_.calibrated_classifiers_[0].estimator
         else:
             baseline.fit(X, y)
@@ -100,8 +110,9 @@ class GridSearch(ClassifierMixin, BaseEstimator):
             ) from None
         if "random_state" in found.get_params():
             found.set_params(random_state=self.random_state)
-        return make_pipeline(StandardScaler(), found) if self.standardize else found
+        return make_pipeline(pkgutil.resolve_name(self.scaler)(), found) if self.scaler else found
 
-    def _folds(self, y: NDArray[Any], n_folds: int) -> StratifiedKFold:
+    def _folds(self, y: NDArray[Any], n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         least = int(np.unique(y, return_counts=True)[1].min())
-        return StratifiedKFold(max(2, min(n_folds, least)), shuffle=True, random_state=self.random_state)
+        folds = StratifiedKFold(max(2, min(n_folds, least)), shuffle=True, random_state=self.random_state)
+        return list(folds.split(y, y))

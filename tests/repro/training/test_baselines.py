@@ -14,7 +14,6 @@ from skem.repro.training.baselines import fit_selected, forests, predict_and_sco
 from skem.repro.training.classifiers import entries, find, log_proba, make
 from skem.repro.training.gaussian_mixtures import GaussianMixtureClassifier
 from skem.repro.training.grid_search import GridSearch
-from skem.repro.training.svm_search import SVMSearch
 
 SVMS = ("svm_linear", "svm_quadratic", "svm_rbf")
 IRIS = load_iris(return_X_y=True)
@@ -98,8 +97,13 @@ def test_the_first_fifty_trees_are_a_forest_of_fifty(digits):
 
 def test_the_svm_is_chosen_on_held_out_samples_and_fitted_on_all():
     X, y = load_breast_cancer(return_X_y=True)
-    chosen = SVMSearch(C=(1e-4, 5.0), random_state=0).fit(X, y)
-    assert chosen.params_["C"] == 5.0  # with 1e-4 all samples are of the larger class
+    how = {
+        "params": {"width": 1.0, "break_ties": True},
+        "grid": {"C": [1e-4, 5.0]},
+        "validation_fraction": 0.2,
+    }
+    chosen = make("svm_rbf_held_out", random_state=0, **how).fit(X, y)
+    assert list(chosen.best_params_.values()) == [5.0]  # with 1e-4 all samples are of the larger class
     expected = make("svm_rbf", C=5.0).fit(X, y).predict(X)
     np.testing.assert_array_equal(chosen.predict(X), expected)
     assert np.mean(chosen.predict_proba(X).argmax(axis=1) == y) > 0.95

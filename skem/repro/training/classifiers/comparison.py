@@ -18,7 +18,8 @@ def _search(
     title: str, estimator: str, standardize: bool = False, tables: Sequence[str] = TABLES, **params: Any
 ) -> Classifier:
     """Baseline whose parameters the common search chooses."""
-    params |= {"estimator": estimator, "standardize": standardize}
+    params |= {"estimator": estimator}
+    params |= {"scaler": "sklearn.preprocessing:StandardScaler"} if standardize else {}
     return Classifier(SEARCH, title, params=params, comparison={}, tables=tables)
 
 
@@ -40,7 +41,15 @@ ENTRIES = {
         grid={"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0], "width": [0.1, 0.3, 1.0, 3.0]},
         scoring="accuracy",
     ),
-    "svm_rbf_held_out": Classifier("skem.repro.training.svm_search:SVMSearch"),
+    "svm_rbf_held_out": Classifier(
+        SEARCH,
+        params={
+            "estimator": SVM,
+            "scaler": "skem.repro.training.svm:UnitVariance",
+            "params": {"break_ties": True},
+            "scoring": "accuracy",
+        },
+    ),
     "svm_rbf_calibrated": _search(
         "RBF SVM, C = 1", SVM, True, params={"break_ties": True, "width": 1.0}, scoring="accuracy"
     ),
