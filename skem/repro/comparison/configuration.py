@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from skem.repro.config.documents import read_mapping, refuse
 from skem.repro.config.models import Source
 from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, parsed, unknown
-from skem.repro.training.classifiers import entries
+from skem.repro.training.classifiers import TABLES, entries
 
 SCORES = {
     "density": "log p(x)",
@@ -25,9 +25,6 @@ SCORES = {
 
 SHARED = ("runs", "n_folds", "max_rows", "test_fraction", "n_features")
 """Keys of a part, or of a data set, that concern the jobs of all its methods."""
-
-GROUPS = {"tables": "development", "test": "test", "categories": "categories"}
-"""Parts of the comparison on tables, and the group of tables of each."""
 
 Part = Literal["images", "tables", "test", "categories", "outliers", "left_out"]
 """Parts of the comparison."""
@@ -107,17 +104,13 @@ class Images(TypedDict):
 
 
 class Tables(TypedDict):
-    """Folds and samples of the comparison on tables; the registry says which classifiers take part."""
+    """A group of tables, their folds and samples; the registry says which classifiers take part."""
 
     notes: Notes
-    development_notes: Notes
-    test_notes: Notes
-    categories_notes: Notes
+    group_notes: Notes
     n_folds: Annotated[int, Field(ge=2, le=100)]
     max_rows: Annotated[int, Field(ge=20)]
-    development: Annotated[Distinct[Source], Field(min_length=2)]
-    test: Annotated[Distinct[Source], Field(min_length=2)]
-    categories: Annotated[Distinct[Source], Field(min_length=2)]
+    data_sets: Annotated[Distinct[Source], Field(min_length=2)]
 
 
 class OutlierSet(TypedDict):
@@ -152,54 +145,47 @@ class Comparison(Strict):
     names: dict[str, Text]
     images: Images
     tables: Tables
+    test: Tables
+    categories: Tables
     outliers: Outliers
     left_out: LeftOut
 
     @model_validator(mode="after")
     def _check(self) -> Comparison:
-        for one, other in combinations(GROUPS.values(), 2):
-            if common := {*self.tables[one]} & {*self.tables[other]}:  # type: ignore[literal-required]
-                raise ValueError(f"tables.{other} and tables.{one} have {min(common)}; a table has one group")
+        for one, other in combinations(TABLES, 2):
+            if common := {*getattr(self, one)["data_sets"]} & {*getattr(self, other)["data_sets"]}:
+                raise ValueError(
+                    f"{other}.data_sets and {one}.data_sets have {min(common)}; a table has one group"
+                )
         return self
 
-    def section(self, part: Part) -> dict[str, Any]:
-        """Return the section of a part; those on tables have their own ``data_sets`` and ``group_notes``."""
-        group = GROUPS.get(part)
-        if group is None:
-            return dict(getattr(self, part))
-        tables: dict[str, Any] = dict(self.tables)
-        return tables | {"data_sets": tables[group], "group_notes": tables[f"{group}_notes"]}
-
-    def methods(self, part: Part, dataset: str = "") -> dict[str, Any]:
-        """Methods by label; those of the tables are the entries of the registry that take part."""
-        section = self.section(part)
-        place = section["data_sets"][dataset] if part == "images" else section
-        if "methods" in place:
-            return dict(place["methods"])
-        return {
-            name: {"model": name, "params": dict(entry.comparison)}
-            for name, entry in entries().items()
-            if entry.comparison is not None and part in entry.tables
-        }
-
     def parameters(self, part: Part, dataset: str = "") -> dict[str, dict[str, Any]]:
-        """Return the parameters of each method on a data set, besides its features; those of tables concern all data sets."""
-        section = self.section(part)
+        """Return the parameters of each method on a data set, besides its features; those of tables concern all data sets.
+
+        The methods of the tables are the entries of the registry that take part.
+        """
+        section = getattr(self, part)
         entry = section["data_sets"][dataset] if part == "images" else {}
         shared = {key: place[key] for place in (section, entry) for key in SHARED if key in place}
-        return {name: shared | method for name, method in self.methods(part, dataset).items()}
+        registered = {
+            name: {"model": name, "params": dict(one.comparison)}
+            for name, one in entries().items()
+            if one.comparison is not None and part in one.tables
+        }
+        methods = (section | entry).get("methods", registered)
+        return {name: shared | method for name, method in methods.items()}
 
     def jobs(self, part: Part) -> dict[str, dict[str, Any]]:
         """Jobs of a part: of each method its `parameters` by data set."""
         found: dict[str, dict[str, Any]] = {}
-        for dataset in self.section(part)["data_sets"]:
+        for dataset in getattr(self, part)["data_sets"]:
             for method, params in self.parameters(part, dataset).items():
                 found.setdefault(method, {})[dataset] = params
         return found
 
     def features(self, part: Part, dataset: str) -> dict[str, Any]:
         """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""
-        entry = self.section(part)["data_sets"][dataset]
+        entry = getattr(self, part)["data_sets"][dataset]
         return entry["features"] | {key: entry[key] for key in ("outside",) if key in entry}
 
     def titles(self) -> dict[str, str]:
@@ -216,7 +202,7 @@ def read(path: str | Path) -> Comparison:
         faults += unknown(entry["steps"], entry["methods"], f"{where}.steps")
         faults += _faults(entry["methods"], f"{where}.methods")
     for part in ("outliers", "left_out"):
-        faults += _faults(found.methods(part), f"{path}: {part}.methods")
+        faults += _faults(getattr(found, part)["methods"], f"{path}: {part}.methods")
     refuse(faults)
     return found
 

@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 from skem import datasets
 from skem.repro.comparison.configuration import Part
 from skem.repro.comparison.measurement import SEED, Case, Samples, measure
-from skem.repro.comparison.tables import drawn_rows, in_folds
 from skem.repro.files import read_arrays, read_json
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.classifiers import make
@@ -102,3 +105,30 @@ def without_classes(
         model = make(job["model"], random_state=random_state, **job.get("params", {}))
         train = X[y != code], y[y != code]
         yield Case({"left_out": names[code]}, model, train, (X_test, y_test), y_test == code)
+
+
+def drawn_rows(dataset: str, y: NDArray[Any], max_rows: int, root: int) -> NDArray[np.intp]:
+    """Ascending indices of at most so many samples, drawn in proportion to the classes."""
+    return stratified_rows(y, max_rows, seed(root, dataset, f"{SEED} rows"))
+
+
+def in_folds(
+    dataset: str, job: Mapping[str, Any], samples: Samples, root: int, encoder: Any = None
+) -> Iterator[Case]:
+    """Stratified folds, which are the same for every method; an ``encoder`` precedes it."""
+    X, y = samples
+    for fold, (train, test) in enumerate(folds(dataset, y, job["n_folds"], root)):
+        estimator = make(job["model"], random_state=seed(root, dataset, fold, SEED), **job.get("params", {}))
+        if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
+            estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
+        if encoder is not None:
+            estimator = make_pipeline(encoder, estimator)
+        yield Case({"fold": fold}, estimator, (X[train], y[train]), (X[test], y[test]))
+
+
+def folds(
+    dataset: str, y: NDArray[Any], n_folds: int, root: int
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Training and test indices of each fold."""
+    random_state = seed(root, dataset, f"{SEED} folds")
+    yield from StratifiedKFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(len(y)), y)

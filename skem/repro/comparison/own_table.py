@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from skem.datasets import _tables
 from skem.repro import protocols
-from skem.repro.comparison import tables
+from skem.repro.comparison.jobs import drawn_rows, folds, in_folds
 from skem.repro.comparison.measurement import measure
 from skem.repro.comparison.pages import failures
 from skem.repro.config.validation import suggestion
@@ -165,13 +165,13 @@ def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -
     classes, codes = np.unique(table.y, return_inverse=True)
 
     def fit(method: str, job: Mapping[str, Any]) -> Histories:
-        rows = tables.drawn_rows(NAME, codes, job["max_rows"], root)
+        rows = drawn_rows(NAME, codes, job["max_rows"], root)
         y, keys = codes[rows], {"dataset": NAME, "method": method}
         job = {**job, "n_folds": table.n_folds}
         samples = table.X[rows], y
-        cases = tables.in_folds(NAME, job, samples, root, table.encoder())
+        cases = in_folds(NAME, job, samples, root, table.encoder())
         found = measure(keys, cases).predictions
-        tested = np.concatenate([test for _, test in tables.folds(NAME, y, table.n_folds, root)])
+        tested = np.concatenate([test for _, test in folds(NAME, y, table.n_folds, root)])
         columns = {"method": method, "fold": found["fold"], "line": table.lines[rows][tested]}
         columns |= {key: classes[found[key]] for key in ("label", "predicted")}
         return Histories(pd.DataFrame(columns | {"log_loss": found["log_loss"]}).to_dict("records"))

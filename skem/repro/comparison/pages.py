@@ -19,12 +19,12 @@ NOT_RUN = "The comparison on these tables has not been run."
 UNAVAILABLE = "Not available."
 
 GROUP_TITLES = {"tables": "development tables", "test": "test tables", "categories": "tables with categories"}
-"""Titles of `configuration.GROUPS`."""
+"""Titles of the groups of tables."""
 
 
 def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, str]:
     """The tables of a part as Markdown, by name; the ranks stand above those of the tables, and most of the notes below."""
-    names, own, table = settings.titles(), settings.section(part), tables[part]
+    names, own, table = settings.titles(), getattr(settings, part), tables[part]
     if part in GROUP_TITLES:
         ranked = tables[ranks_of(part)]
         blocks: list[Block] = _ranks(table, ranked, names) if len(table) else [NOT_RUN]

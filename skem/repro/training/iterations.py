@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skem.engine.threads import single_threaded
 from skem.metrics import shared_proportion
 from skem.repro.environment import node
-from skem.repro.training import classifiers, splits, views
+from skem.repro.training import classifiers, splits
 from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
 from skem.repro.training.histories import Histories, Rows
 from skem.repro.training.settings import Setting
@@ -27,7 +27,7 @@ def trials_of(
     """Yield every trial with the setting's own features, and the seed of its initialisation."""
     for trial in splits.trials(setting.dataset, setting.spec, features, rows, runs, root):
         start = splits.seed(root, setting.dataset, trial.run, trial.fold, "start")
-        yield views.view(trial, setting.n_features, setting.n_blocks, setting.spec, start), start
+        yield splits.view(trial, setting.n_features, setting.n_blocks, setting.spec, start), start
 
 
 def fit_setting(

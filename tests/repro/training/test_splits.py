@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from skem.datasets import Dataset
-from skem.repro.training import feature_store, features, splits, views
+from skem.repro.training import feature_store, features, splits
 
 DIGITS = load_digits()
 N_TRAIN, ROOT = 1200, 7
@@ -182,7 +182,7 @@ def pca(pictures):
 
 
 def test_recombined_samples_exchange_blocks_within_their_class(pca):
-    own = views.view(pca, 12, 3, {"recombine": True}, 1)
+    own = splits.view(pca, 12, 3, {"recombine": True}, 1)
     assert not np.array_equal(own.X_test, pca.X_test)
     for part in ("train", "validation", "test"):
         before, after, y = (

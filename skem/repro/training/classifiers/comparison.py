@@ -137,14 +137,14 @@ ENTRIES = {
         params={"n_components": 20},
     ),
     "gaussian_mixture_bic": Classifier(
-        "skem.repro.training.detectors:GaussianMixtureByBIC", "Gaussian mixture, chosen by BIC", True
+        "skem.repro.training.gaussian_mixtures:GaussianMixtureByBIC", "Gaussian mixture, chosen by BIC", True
     ),
     "class_mixtures": Classifier(
-        "skem.repro.training.detectors:ClassMixtures",
+        "skem.repro.training.gaussian_mixtures:GaussianMixtureClassifier",
         *("Gaussian mixtures, two components per class", True),
         params={"class_prior": "empirical"},
     ),
     "neighbor_distance": Classifier(
-        "skem.repro.training.detectors:NeighborDistance", "distance to the fifth neighbour", True
+        "skem.repro.training.gaussian_mixtures:NeighborDistance", "distance to the fifth neighbour", True
     ),
 }
