@@ -48,12 +48,6 @@ _SERIES = ["dataset", "method", "setting"]
 _TRIAL = ["dataset", "method", "setting", "run", "fold"]
 
 
-def gather(histories: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One history of several, with all of `COLUMNS`: columns of validation are empty if no fit has validation samples."""
-    gathered = pd.concat(histories, ignore_index=True) if histories else pd.DataFrame()
-    return gathered.reindex(columns=list(dict.fromkeys([*gathered, *COLUMNS])))
-
-
 def validate_history(history: pd.DataFrame) -> pd.DataFrame:
     """Check a history and return a copy in which an empty setting (NaN once a file was read) is "".
 

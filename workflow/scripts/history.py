@@ -3,7 +3,7 @@
 import pandas as pd
 
 from skem.repro import protocols
-from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.files import concatenated, plain_errors, read_table, write_table
 from skem.repro.training import histories
 
 with plain_errors(snakemake.log):
@@ -13,6 +13,9 @@ with plain_errors(snakemake.log):
     )
     history, seconds, failures = histories.split_failures(history, seconds)
     write_table(snakemake.output.failed, failures)
-    write_table(snakemake.output.history, protocols.gather(history))
+    gathered = concatenated(history)
+    # Columns of validation are empty if no fit has validation samples.
+    columns = list(dict.fromkeys([*gathered, *protocols.COLUMNS]))
+    write_table(snakemake.output.history, gathered.reindex(columns=columns))
     none = pd.DataFrame(columns=list(protocols.COLUMNS))
-    write_table(snakemake.output.seconds, pd.concat(seconds, ignore_index=True) if seconds else none)
+    write_table(snakemake.output.seconds, concatenated(seconds) if seconds else none)

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat
 from typing_extensions import TypedDict
 
-from skem.repro.config.documents import ConfigurationError, read_mapping
+from skem.repro.config.documents import read_mapping
 from skem.repro.config.models import Folds, Scale
-from skem.repro.config.validation import Count, Distinct, Name, Strict, Text, parsed, suggestion
+from skem.repro.config.validation import Count, Distinct, Name, Strict, Text, parsed
 from skem.repro.training.classifiers import entries
 
 MODELS = entries("shared_kernel")
@@ -112,9 +112,6 @@ class Experiment(Strict):
 def read(name: str, folder: str | Path) -> dict[str, Any]:
     """Read and check the file of an experiment; `ConfigurationError` if it is missing or has faults."""
     path = Path(folder) / f"{name}.yaml"
-    if not path.exists():
-        known = sorted(p.stem for p in Path(folder).glob("*.yaml"))
-        raise ConfigurationError(f"experiments: there is no {path}; {suggestion(name, known)}")
     document = read_mapping(path)
     parsed(Experiment, document, [path])
     return document

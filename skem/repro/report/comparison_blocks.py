@@ -9,6 +9,7 @@ import pandas as pd
 
 from skem.repro.comparison import configuration, pages, summary
 from skem.repro.comparison.configuration import Part
+from skem.repro.comparison.pages import NOT_RUN
 from skem.repro.comparison.summary import OURS
 from skem.repro.render.format import number, table
 from skem.repro.report.reference import Reference
@@ -18,7 +19,6 @@ BOOSTING = ("lightgbm_search", "xgboost_search", "catboost", "hist_gradient_boos
 """Methods of which the summary has the best by log-loss."""
 
 MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss"}
-NOT_RUN = "The comparison on these tables has not been run."
 
 
 def _ranks(reference: Reference, part: Part = "test") -> pd.DataFrame:

@@ -77,11 +77,6 @@ class Reference:
             raise LookupError(f"{table} has {len(found)} rows with {where}")
         return found[0]
 
-    def mean(self, table: str, column: str, **where: Any) -> float:
-        """Mean of a column over the rows with these values."""
-        found = self.cells(table, column, **where)
-        return float(sum(found) / len(found))
-
     def claim(self, id: str, column: str = "measured") -> Any:
         """The measured value, or another column, of a claim."""
         return self.cell("claims", column, id=id)
