@@ -137,7 +137,7 @@ ENTRIES = {
         params={"n_components": 20},
     ),
     "gaussian_mixture_bic": Classifier(
-        "skem.repro.training.gaussian_mixtures:GaussianMixtureByBIC", "Gaussian mixture, chosen by BIC", True
+        "skem.repro.training.detectors:GaussianMixtureByBIC", "Gaussian mixture, chosen by BIC", True
     ),
     "class_mixtures": Classifier(
         "skem.repro.training.gaussian_mixtures:GaussianMixtureClassifier",
@@ -145,6 +145,6 @@ ENTRIES = {
         params={"class_prior": "empirical"},
     ),
     "neighbor_distance": Classifier(
-        "skem.repro.training.gaussian_mixtures:NeighborDistance", "distance to the fifth neighbour", True
+        "skem.repro.training.detectors:NeighborDistance", "distance to the fifth neighbour", True
     ),
 }
