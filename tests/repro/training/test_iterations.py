@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
 from skem.metrics import shared_proportion
 from skem.repro.protocols import COLUMNS
-from skem.repro.training import iterations, splits, views
+from skem.repro.training import iterations, splits
 from skem.repro.training.classifiers import find, make
 
 SEED = 3
@@ -35,7 +35,7 @@ def trial(rows="part", load=load_iris):
 
 def train(trial, model="skem", n_features=4, max_iter=ITERATIONS, **params):
     params = MODELS[model] | params | {"max_iter": max_iter}
-    own = views.view(trial, n_features, params.get("n_blocks", 1), {}, SEED)
+    own = splits.view(trial, n_features, params.get("n_blocks", 1), {}, SEED)
     return iterations.train(own, model, params, SEED)
 
 
