@@ -25,8 +25,8 @@ Cell = Mapping[str, Any]
 class Replacement(Strict):
     """Cells that a choice uses instead of others."""
 
-    where: dict[str, Text | Distinct[Text]]  # values by column, among them ``metric`` and ``table``
-    with_: dict[str, Text] = Field(default_factory=dict, alias="with")  # columns that change
+    where: dict[str, Text | int | Distinct[Text]]  # values by column, among them ``metric`` and ``table``
+    with_: dict[str, Text | int] = Field(default_factory=dict, alias="with")  # columns that change
     untrained: bool = False  # the choice has no such cells
 
     def applies(self, cell: Cell) -> bool:
