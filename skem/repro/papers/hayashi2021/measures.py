@@ -1,6 +1,6 @@
 """Measures of Hayashi and Uchida (2021) that no row of ``config/claims/hayashi2021.yaml`` can say.
 
-Numbers of components are per class throughout.
+Numbers of components are per class, but for those of claims under the interpretation that counts them in all.
 """
 
 from __future__ import annotations
