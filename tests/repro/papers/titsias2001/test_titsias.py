@@ -51,21 +51,42 @@ BEST = {"pima": 0, "phoneme": 1}
 
 
 @pytest.mark.parametrize(
-    ("error", "spread", "depends", "intermediate"),
+    ("error", "spread", "expected"),
     [
-        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 0.05, "holds", "holds"),
+        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 0.05, "holds"),
         # Strong on two tables and weak on the others: as strong as in the paper on average.
-        (lambda d, lam: (4 if d in BEST else 0.8) * abs(lam - BEST.get(d, 0.5)), 0.05, "holds", "holds"),
+        (lambda d, lam: (4 if d in BEST else 0.8) * abs(lam - BEST.get(d, 0.5)), 0.05, "holds"),
         # Half as strong as in the paper.
-        (lambda d, lam: abs(lam - BEST.get(d, 0.5)), 0.05, "fails", "holds"),
-        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 15.0, "undecided", "undecided"),
-        (lambda d, lam: 5 * lam, 0.05, "fails", "fails"),  # one lambda is best everywhere
+        (lambda d, lam: abs(lam - BEST.get(d, 0.5)), 0.05, "fails"),
+        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 15.0, "undecided"),
+        (lambda d, lam: 5 * lam, 0.05, "fails"),  # one lambda is best everywhere
     ],
 )
-def test_dependence_on_lambda(error, spread, depends, intermediate):
+def test_dependence_on_lambda(error, spread, expected):
     found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
-    assert evaluate(found, "titsias.sec5.depends_on_lambda").detail == depends
-    assert evaluate(found, "titsias.sec4.intermediate_lambda").detail == intermediate
+    assert evaluate(found, "titsias.sec5.depends_on_lambda").detail == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "spread", "expected"),
+    [
+        (lambda d, lam: abs(lam - 0.5), 0.05, "holds"),  # more columns than in the paper
+        (lambda d, lam: 0.0, 2.0, "holds"),  # chance alone gives as many
+        (lambda d, lam: lam, 0.05, "fails"),
+    ],
+)
+def test_columns_of_an_intermediate_lambda(error, spread, expected):
+    found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
+    assert evaluate(found, "titsias.sec4.intermediate_lambda").detail == expected
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [(lambda d: 2.0, "holds"), (lambda d: 0.0 if d == "pima" else 2.0, "fails")],
+)
+def test_prbf_against_the_rbf_network(other, expected):
+    found = evidence(fold_errors(of_lambda(lambda d, lam: 1.0, other), spread=0.05, runs=8))
+    assert evaluate(found, "titsias.sec2c.prbf_better").detail == expected
 
 
 def column(means, spread, seed=0):
@@ -110,7 +131,10 @@ def test_examples_are_as_the_paper_describes_them():
     made = examples.examples({"repetitions": 6, "n_rows": 300, "drawn_rows": 100}, 1)
     found = evidence(measured=pd.DataFrame(made["measured"]))
     assert evaluate(found, "titsias.sec2d.fig4_prbf_better").detail == "holds"
-    for name in ("sec2c.fig3_supervised", "sec2d.fig5_separate_better"):  # the data of the drawings are unknown
+    for name in (
+        "sec2c.fig3_supervised",
+        "sec2d.fig5_separate_better",
+    ):  # the data of the drawings are unknown
         own = evaluate(found, f"titsias.{name}")
         assert (own.detail, own.low > 0) == ("not comparable", True), name
     panels = figures.FIGURES["titsias_figures3to5"].rows({"panels": pd.DataFrame(made["panels"])}, PAPER)
