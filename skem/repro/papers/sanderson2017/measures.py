@@ -31,6 +31,9 @@ OF_TABLE1 = 8
 FEW = 10
 """Samples per Gaussian that the paper recommends."""
 
+STABLE = 1.0
+"""Nats per sample and feature by which the log-likelihoods of training and test samples may differ in a numerically stable fit."""
+
 STOPS_EARLY = ("ozone",)
 """Data sets on which Armadillo ends EM after a few iterations, so that the seconds of one iteration are unknown."""
 
@@ -149,24 +152,40 @@ def of_folds(evidence: Evidence, samples: str, dataset: str, method: str) -> Est
 # Advice.
 
 
+def _floored(evidence: Evidence, dataset: str, column: str) -> pd.DataFrame:
+    """Return mean log p per sample by run (rows) and variance floor (columns), of "train" or "test" samples."""
+    rows = evidence.rows("floors", dataset=dataset)
+    if rows["train"].isna().all():
+        raise NotRun(f"variance floors on {dataset}: {rows['note'].iloc[0]}")
+    table = rows.pivot_table(index="run", columns="floor", values=column, dropna=False)
+    if table.shape[1] < 2:
+        raise NotRun(f"fits to {dataset} with and without a variance floor were not part of this run")
+    return table
+
+
+def _n_features(evidence: Evidence, dataset: str) -> int:
+    entry = evidence.paper.data_sets[dataset]
+    return int(datasets.describe(entry["source"])["shape"][1]) + entry.get("with_class", False)
+
+
 def saved_by_floor(evidence: Evidence, dataset: str) -> Estimate:
     """Estimate the percentage of fits of which a variance collapses without a floor and not with it.
 
     No density of m features whose variances reach the floor exceeds -m/2 log(2 pi floor), so a larger mean log p of the training
-    samples, or none, is of a fit that collapsed.
+    samples, or none, is of a fit that collapsed. With the floor only a failed fit counts, so this measures fits without one.
     """
-    rows = evidence.rows("floors", dataset=dataset)
-    if rows["train"].isna().all():
-        raise NotRun(f"variance floors on {dataset}: {rows['note'].iloc[0]}")
-    table = rows.pivot_table(index="run", columns="floor", values="train", dropna=False)
-    if table.shape[1] < 2:
-        raise NotRun(f"fits to {dataset} with and without a variance floor were not part of this run")
+    table = _floored(evidence, dataset, "train")
     none, floor, *_ = sorted(table)
-    entry = evidence.paper.data_sets[dataset]
-    n_features = datasets.describe(entry["source"])["shape"][1] + entry.get("with_class", False)
-    most = -n_features / 2 * np.log(2 * np.pi * floor)
+    most = -_n_features(evidence, dataset) / 2 * np.log(2 * np.pi * floor)
     collapsed = 100.0 * ((table > most) | table.isna())
     return Estimate.of(collapsed[none] - collapsed[floor], FINAL)
+
+
+def stable_fits(evidence: Evidence, dataset: str, floor: float) -> Estimate:
+    """Estimate the percentage of fits whose log p is finite, and per sample and feature as large on test as on training samples, within `STABLE`."""
+    train, test = (_floored(evidence, dataset, column)[float(floor)] for column in ("train", "test"))
+    stable = (test - train).abs() / _n_features(evidence, dataset) <= STABLE
+    return Estimate.of(100.0 * stable, FINAL)
 
 
 def mahalanobis(evidence: Evidence, claim: Claim) -> Evaluation:
