@@ -281,7 +281,7 @@ def advised(evidence: Evidence, claim: Claim, about: str) -> Evaluation:
 def samples_per_gaussian(evidence: Evidence, claim: Claim) -> Evaluation:
     """The smallest number with which, and with all larger ones, every fit converges.
 
-    Fewer than the paper's are no contradiction. If the fewest tried are enough, nothing shows that more help, and no run can.
+    Fewer than the paper's are no contradiction. If the fewest tried are enough, nothing shows that more help convergence.
     """
     needed, iterations, few = [], [], min(evidence.paper.advice["rows_per_component"])
     for dataset in _advised_on(evidence, "rows_per_component"):
@@ -292,7 +292,7 @@ def samples_per_gaussian(evidence: Evidence, claim: Claim) -> Evaluation:
         name = evidence.paper.name(dataset)
         iterations.append(f"{name} {n_iter[few].median():.0f} and {n_iter[FEW].median():.0f}")
     number = float(max(needed))
-    detail = "higher" if number > float(claim["value"]) else "reproduced" if number > few else "not testable"
+    detail = "higher" if number > float(claim["value"]) else "reproduced" if number > few else "undecided"
     note = f"every fit to {number:g} or more samples per Gaussian converges"
     note += f"; median iterations with {few} and with {FEW}: "
     return Evaluation(
