@@ -53,6 +53,7 @@ DIGITS: dict[str, int | str] = {
     "sanderson.ozone.*.test": 0,
     "sanderson.*.test": 2,
     "sanderson.*.log_likelihood": 0,
+    "sanderson.*.per_row": 2,
     "sanderson_timing.synthetic_1m.*.seconds": 1,
     "sanderson_timing.pokerhand.*.seconds": 0,
     "sanderson_timing.covertype.*.seconds": 0,
