@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from skem.repro.config.validation import Distinct, Strict, Text, suggestion
 from skem.repro.ledger.decisions import OPEN, Evaluation, joined
 from skem.repro.ledger.estimates import NotRun
+from skem.repro.ledger.outcomes import ONE_INTERPRETATION, outcome
 
 Cell = Mapping[str, Any]
 """Values of columns that identify a result."""
@@ -130,16 +131,21 @@ def survey(
         found.append(Found(named, label, evaluation))
     if missing and not found:
         raise missing
-    # Of several sets in which interpretations with different outcomes differ, the smallest ones decide.
     decided = [f for f in found if f.evaluation.detail not in OPEN]
+    agrees = outcome([f.evaluation.detail for f in found]) == ONE_INTERPRETATION
+    deciding = _deciding(decided) or (_deciding(found) if agrees else set())
+    return found, " and on ".join(a.about for name, a in affecting.items() if name in deciding)
+
+
+def _deciding(found: Sequence[Found]) -> set[str]:
+    """Name the ambiguities that decide: of several sets in which interpretations with different outcomes differ, the smallest ones."""
     differing = [
-        {name for name in affecting if a.choices[name] != b.choices[name]}
-        for a, b in combinations(decided, 2)
+        {name for name in a.choices if a.choices[name] != b.choices[name]}
+        for a, b in combinations(found, 2)
         if a.evaluation.detail != b.evaluation.detail
     ]
     fewest = min(map(len, differing), default=0)
-    deciding = {name for names in differing if len(names) == fewest for name in names}
-    return found, " and on ".join(a.about for name, a in affecting.items() if name in deciding)
+    return {name for names in differing if len(names) == fewest for name in names}
 
 
 def _same(a: Evaluation, b: Evaluation) -> bool:
