@@ -89,7 +89,9 @@ def _error(trial: Trial, model: Any) -> float:
 def fit_errors(
     trial: Trial, n_components: int, sharings: Sequence[float], model: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Fit the RBF network, every lambda and their average to one fold, all from one initialisation.
+    """Fit the RBF network, every lambda and their average to one fold.
+
+    All lambdas have one initialisation, at samples of the classes. That of the RBF network is k-means with the same seed, as in its toolbox.
 
     Rows have run, fold, n_components, n_test, method ("rbf", "lambda025", "averaging"), error (%), seconds; of a lambda n_iter,
     converged, own_group (mean over classes of the weight on the class's own components) and shared (shared proportion of Pulford
