@@ -91,7 +91,7 @@ def fit_errors(
 ) -> Rows:
     """Fit the RBF network, every lambda and their average to one fold.
 
-    All lambdas have one initialisation, at samples of the classes. That of the RBF network is k-means with the same seed, as in its toolbox.
+    All lambdas have one initialisation, at samples of the classes. The RBF network starts from k-means with the same seed, as in its toolbox.
 
     Rows have run, fold, n_components, n_test, method ("rbf", "lambda025", "averaging"), error (%), seconds; of a lambda n_iter,
     converged, own_group (mean over classes of the weight on the class's own components) and shared (shared proportion of Pulford
