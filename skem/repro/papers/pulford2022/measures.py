@@ -351,6 +351,8 @@ def no_divergence(evidence: Evidence, claim: Claim, partitioned: bool = False) -
     """
     rows = evidence.rows("condition", method="unregularised")
     rows = rows[(rows["setting"] != "nested") & ~(partitioned & (rows["partition"] == evidence.paper.whole))]
+    if not len(rows):
+        raise NotRun("no partitioned model without covariance regularisation was part of this run")
     worst = rows["condition"].fillna(np.inf).idxmax()
     largest, n, singular = float(rows["condition"][worst]), len(rows), rows["kept"].gt(0)
     note = (

@@ -142,10 +142,20 @@ def test_equal_numbers_of_components_are_rarely_told_apart():
     assert {one.detail for one in found} == {"too few runs"}
 
 
+def test_pskem_is_robust_if_only_the_unpartitioned_model_turns_singular():
+    whole = drawn({("unregularised", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=1)
+    blocks = drawn({("unregularised", "3x12-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
+    both = evidence_from(pd.concat([whole, blocks], ignore_index=True))
+    assert evaluated("sec3-3.no_divergence", both).detail == "fails"
+    assert evaluated("sec4.robust", both).detail == "holds"
+    with pytest.raises(estimates.NotRun, match="no partitioned model"):
+        evaluated("sec4.robust", evidence_from(whole))
+
+
 def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
     """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
     rng, notes = np.random.default_rng(0), []
-    stable = drawn({("unregularised", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
+    stable = drawn({("unregularised", "3x12-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
     for _ in range(4):
         runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
         notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
