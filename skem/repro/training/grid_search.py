@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,14 +67,16 @@ class GridSearch(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> GridSearch:
         """Choose and fit; `X` of shape (n, M), `y` of shape (n,)."""
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        baseline, every = self._baseline(), np.arange(len(y))
+        baseline = self._baseline()
+        trials: Iterable[tuple[NDArray[Any], NDArray[Any]]]
         if self.validation_fraction is None:
             rows = stratified_rows(y, self.select_rows, self.random_state)
-            trials = [(rows[train], rows[test]) for train, test in self._folds(y[rows], self.n_folds)]
+            folds = self._folds(y[rows], self.n_folds).split(rows, y[rows])
+            trials = ((rows[train], rows[test]) for train, test in folds)
             calibration = {"ensemble": False, "cv": self._folds(y, 5)}
         else:
             share = {"test_size": self.validation_fraction, "random_state": self.random_state}
-            kept, held = train_test_split(every, stratify=y, **share)
+            kept, held = train_test_split(np.arange(len(y)), stratify=y, **share)
             trials = [(kept[stratified_rows(y[kept], self.select_rows, self.random_state)], held)]
             calibration = {"ensemble": True, "cv": [(kept, held)]}
         # The baseline is the last step of a pipeline, or all of it.
@@ -87,10 +89,10 @@ class GridSearch(ClassifierMixin, BaseEstimator):
         self.classes_, self.fitted_ = np.unique(y), baseline
         if self.scoring == "accuracy":
             self.calibrated_ = CalibratedClassifierCV(baseline, **calibration).fit(X, y)
-        if self.scoring == "accuracy" and calibration["ensemble"] is False:  # it has fitted all samples, too
-            self.fitted_ = self.calibrated_.calibrated_classifiers_[0].estimator
-        else:
-            baseline.fit(X, y)
+            if self.validation_fraction is None:  # it has fitted all samples, too
+                self.fitted_ = self.calibrated_.calibrated_classifiers_[0].estimator
+                return self
+        baseline.fit(X, y)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -112,7 +114,6 @@ class GridSearch(ClassifierMixin, BaseEstimator):
             found.set_params(random_state=self.random_state)
         return make_pipeline(pkgutil.resolve_name(self.scaler)(), found) if self.scaler else found
 
-    def _folds(self, y: NDArray[Any], n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def _folds(self, y: NDArray[Any], n_folds: int) -> StratifiedKFold:
         least = int(np.unique(y, return_counts=True)[1].min())
-        folds = StratifiedKFold(max(2, min(n_folds, least)), shuffle=True, random_state=self.random_state)
-        return list(folds.split(y, y))
+        return StratifiedKFold(max(2, min(n_folds, least)), shuffle=True, random_state=self.random_state)
