@@ -91,6 +91,9 @@ def test_seeds_are_what_their_names_say():
         far.append(line[np.abs(line - far).min(axis=1).argmax(), 0])
     for random_state in (0, 7):
         assert_allclose(seeds("static_spread", random_state), far, atol=1e-15)
+    for init in ("static_subset", "static_spread"):
+        models = [GaussianMixture(5, init_params=init, random_state=seed).fit(line) for seed in (0, 7)]
+        assert_array_equal(*(model.means_ for model in models))
     for init in ("random_subset", "random_spread", "k-means++"):
         first, second = seeds(init), seeds(init, random_state=1)
         assert len(np.unique(first)) == 5

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -71,42 +72,47 @@ def test_lambda_zero_is_a_mixture_per_class(covariance_type, groups):
         assert_allclose(ours.class_log_density(X)[:, c], mixture.score_samples(X), rtol=1e-8)
         outside = np.setdiff1d(np.arange(7), group)
         assert_array_equal(ours.weights_[outside, c], 0.0)
+        weights[outside, c] = 0.0
+    # Section II: all this is full sharing with weights of zero (Fig. 2).
+    init = weights / weights.sum(axis=0), means, covariances
+    options = {"covariance_type": covariance_type, "reg_covar": 0.0, "standardize": False}
+    skem = SKEMClassifier(init_params=init, max_iter=20, **options).fit(X, y)
+    assert_allclose(skem.weights_, ours.weights_, rtol=1e-8)
+    assert_allclose(skem.covariances_, ours.covariances_, rtol=1e-8, atol=1e-10)
 
 
 def densities(X, means, covariances):
-    """Return p(x|j) of spherical components, shape (n, K)."""
+    """Return p(x|j), shape (n, K)."""
     return np.stack(
-        [
-            multivariate_normal(mu, v * np.eye(len(mu))).pdf(X)
-            for mu, v in zip(means, covariances, strict=True)
-        ],
-        axis=1,
+        [multivariate_normal(mu, P).pdf(X) for mu, P in zip(means, covariances, strict=True)], axis=1
     )
 
 
-def one_iteration(X, y, weights, means, variances, lambdas):
+def one_iteration(X, y, weights, means, covariances, lambdas, covariance_type):
     """Evaluate eqs. 29 and 35-37 as written, for lambda of each component in each class."""
     K, L = weights.shape
-    m = X.shape[1]
     posterior = np.zeros((len(X), K))
-    p = densities(X, means, variances)
+    p = densities(X, means, covariances)
     for n, k in enumerate(y):
         penalised = lambdas[:, k] * weights[:, k] * p[n]
         posterior[n] = penalised / penalised.sum()
-    new_means = posterior.T @ X / posterior.sum(axis=0)[:, None]
-    squares = ((X[:, None] - new_means) ** 2).sum(axis=2)
-    new_variances = (posterior * squares).sum(axis=0) / posterior.sum(axis=0) / m
+    counts = posterior.sum(axis=0)
+    new_means = posterior.T @ X / counts[:, None]
+    w = X[:, None] - new_means
+    new_covariances = np.einsum("nj,nja,njb->jab", posterior, w, w) / counts[:, None, None]
     new_weights = np.stack([posterior[y == k].mean(axis=0) for k in range(L)], axis=1)
-    return new_weights, new_means, new_variances
+    return new_weights, new_means, reference.constrained(new_covariances, counts, covariance_type)
 
 
 MATRIX = np.array([[1.0, 0.3, 0.0], [0.7, 1.0, 0.2], [1.0, 0.05, 1.0]])
 
 
-@pytest.mark.parametrize("sharing", [0.0, 0.25, 0.9, MATRIX])
-def test_passes_are_the_equations_of_the_paper(sharing):
+@pytest.mark.parametrize("covariance_type", ["full", "spherical"])
+@pytest.mark.parametrize("sharing", [0.0, 0.25, 0.9, 1.0, MATRIX])
+def test_passes_are_the_equations_of_the_paper(sharing, covariance_type):
+    """With lambda = 1 they are eqs. 19-21."""
     X, y = overlapping_classes()
-    weights, means, variances = initial_parameters(6, 3, 3, "spherical")
+    weights, means, covariances = initial_parameters(6, 3, 3, covariance_type)
     groups = [[0, 4], [1, 5], [2, 3]]
     matrix = MATRIX if np.ndim(sharing) else np.where(np.eye(3, dtype=bool), 1.0, sharing)
     lambdas = np.empty((6, 3))
@@ -115,47 +121,54 @@ def test_passes_are_the_equations_of_the_paper(sharing):
     model = PRBFClassifier(
         sharing=sharing,
         options={"groups": groups},
-        covariance_type="spherical",
-        init_params=(weights, means, variances),
+        covariance_type=covariance_type,
+        init_params=(weights, means, covariances),
         max_iter=4,
         **PLAIN,
     ).fit(X, y)
     closed = np.where(lambdas > 0, weights, 0)
-    parameters = closed / closed.sum(axis=0), means, variances
+    parameters = closed / closed.sum(axis=0), means, reference.full_covariances(covariances, 6, 3)
     for t in range(4):
-        parameters = one_iteration(X, y, *parameters, lambdas)
+        parameters = one_iteration(X, y, *parameters, lambdas, covariance_type)
         p_x = densities(X, *parameters[1:])
         penalised = np.log((p_x * (lambdas * parameters[0])[:, y].T).sum(axis=1)).mean()
         plain = np.log((p_x * parameters[0][:, y].T).sum(axis=1)).mean()
         assert_allclose(model.objective_[t], penalised, rtol=1e-10)
         assert_allclose(model.log_likelihood_[t], plain, rtol=1e-10)
+    assert (np.diff(model.objective_) > 0).all()
     assert_allclose(model.weights_, parameters[0], rtol=1e-8, atol=1e-14)
     assert_allclose(model.means_, parameters[1], rtol=1e-8)
-    assert_allclose(model.covariances_, parameters[2], rtol=1e-8)
+    assert_allclose(
+        reference.full_covariances(model.covariances_, 6, 3), parameters[2], rtol=1e-8, atol=1e-12
+    )
 
 
 def test_the_class_prior_is_that_of_the_data():
-    """Eq. 10."""
+    """Eq. 10 maximises the first term of eq. 9."""
     X, y = overlapping_classes()
-    model = PRBFClassifier(6, random_state=0).fit(X, y)
-    assert_allclose(model.priors_, np.bincount(y) / len(y))
+    model, counts = PRBFClassifier(6, random_state=0).fit(X, y), np.bincount(y)
+    assert_allclose(model.priors_, counts / len(y))
+    others = np.random.default_rng(0).dirichlet(np.ones(3), size=1000)
+    assert (np.log(others) @ counts < np.log(model.priors_) @ counts).all()
 
 
 def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
-    """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with P(C_k|j) that sum to one."""
+    """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with the same P(C_k|j) for all x."""
     X, y = overlapping_classes()
     weights, means, covariances = initial_parameters(5, 3, 3, "full")
-    model = PRBFClassifier(sharing=1.0, init_params=(weights, means, covariances), max_iter=1, **PLAIN).fit(
-        X, y
-    )
-    p = np.stack(
-        [multivariate_normal(mu, P).pdf(X) for mu, P in zip(means, covariances, strict=True)], axis=1
-    )
-    posterior = weights[:, y].T * p
+    options = PLAIN | {"init_params": (weights, means, covariances), "priors": "empirical"}
+    model = PRBFClassifier(sharing=1.0, max_iter=1, **options).fit(X, y)
+    posterior = weights[:, y].T * densities(X, means, covariances)
     posterior /= posterior.sum(axis=1, keepdims=True)
     prior = np.bincount(y) / len(y)
     of_class = model.weights_ * prior
     of_class /= of_class.sum(axis=1, keepdims=True)
+    of_x = [
+        model.predict_proba(X)[:, [k]] * model.responsibilities(X, np.full(len(X), k))[0] for k in range(3)
+    ]
+    assert_allclose(
+        of_x / np.sum(of_x, axis=0), np.broadcast_to(of_class.T[:, None], np.shape(of_x)), rtol=1e-6
+    )
     for j in range(5):
         by_class = [(posterior[y == k, j], X[y == k]) for k in range(3)]
         mu = [h @ x / h.sum() for h, x in by_class]
