@@ -134,14 +134,6 @@ def test_operation_count():
         operation_count(1, 1, 1, 2.5)
 
 
-def test_operations_fall_with_the_square_of_the_blocks():
-    # Cubic in the features, so R blocks of M / R need a fraction 1 / R^2, once M / R is large.
-    one = operation_count(30, 40, 30_000, 3600)
-    assert operation_count(30, 40, 30_000, 7200) / one == pytest.approx(8, rel=0.01)
-    for R in (2, 3, 6, 12):
-        assert one / operation_count(30, 40, 30_000, [3600 // R] * R) == pytest.approx(R**2, rel=0.01)
-
-
 def test_mcnemar_by_hand():
     y = np.zeros(12, int)
     a = np.array([0] * 4 + [1] * 8)

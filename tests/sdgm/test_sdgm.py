@@ -47,11 +47,22 @@ def test_what_a_fit_leaves(options):
     assert_allclose(np.stack(summed, axis=1), model.predict_proba(X))
 
 
-def test_weights_are_dropped_and_the_classes_still_told_apart():
-    X, y = crossed(120)
-    model = SDGMClassifier(2, random_state=0, max_iter=60, em_iter=5).fit(X, y)
+@pytest.mark.parametrize(("n", "D"), [(20, 2), (40, 5), (30, 9)])
+def test_number_of_weights(n, D):
+    """Per component that is not the reference: 1 + D (D + 3) / 2 in the primal form, one per sample and a constant in the dual form."""
+    X, y = np.random.default_rng(0).normal(size=(n, D)), np.arange(n) % 2
+    for form, number in (("primal", 1 + D * (D + 3) // 2), ("dual", 1 + n)):
+        model = SDGMClassifier(1, form=form, max_iter=1, max_precision=1e300).fit(X, y)
+        assert model.n_nonzero_weights_ == number
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+def test_weights_and_components_are_dropped_and_the_classes_still_told_apart(form):
+    model = SDGMClassifier(4, form=form, random_state=0, max_iter=60, em_iter=20).fit(*crossed(120))
     assert model.score(*crossed(400, seed=1)) > 0.95
-    assert model.n_nonzero_weights_ <= 36  # of 363
+    assert model.n_nonzero_weights_ <= 36  # of 847 in the dual form
+    assert len(model.weights_) == model.n_components_ <= 4  # of 8
+    assert (model.weights_ > 0).all()
 
 
 def test_weights_with_growing_precisions_do_not_prevent_convergence():
@@ -86,11 +97,12 @@ def test_precisions_start_at_one():
     assert_allclose(model.objective_[0], log_likelihood - (penalised.coef_**2).sum() / 2, rtol=1e-6)
 
 
-def test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine():
+@pytest.mark.parametrize("kernel", ["poly2", "rbf"])
+def test_one_component_is_the_relevance_vector_machine(kernel):
     """Tipping (2001), written out: iteratively reweighted least squares, then alpha = gamma / w^2."""
     X, y = crossed(40)
-    kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
-    phi = np.column_stack([np.ones(40), kernel])
+    gram = (X @ X.T + 1) ** 2 if kernel == "poly2" else np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    phi = np.column_stack([np.ones(40), gram])
     target, precisions, w = (y == 0).astype(float), np.ones(41), np.zeros(41)
     live = np.arange(41)
     for _ in range(25):
@@ -109,7 +121,7 @@ def test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine():
         dropped = live[precisions[live] > 1e5]
         w[dropped] = 0
         live = np.setdiff1d(live, dropped)
-    options = {"kernel": "rbf", "gamma": 1.0, "standardize": False, "max_iter": 25, "em_iter": 5, "tol": 0}
+    options = {"kernel": kernel, "gamma": 1.0, "standardize": False, "max_iter": 25, "em_iter": 5, "tol": 0}
     model = SDGMClassifier(1, **options).fit(X, y)
     assert_array_equal(np.sort(model.support_), live[live > 0] - 1)
     assert_allclose(model.predict_proba(X)[:, 0], expit(phi @ w), atol=1e-5)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from skem.sdgm import softmax_mixture
@@ -119,15 +120,21 @@ def test_accelerated_mode_is_that_of_em(seed):
     assert mode.objective[-1] == pytest.approx(slow.objective[-1], rel=1e-5)
 
 
-def test_precisions_of_the_laplace_approximation():
-    """Eqs. 16 and 17: Lambda is minus the inverse Hessian at the mode; alpha makes the derivative of the evidence zero."""
-    rows, _, _, _, responsibilities = problem(1, n=60)
+@pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 1, 1, 2, 2)])
+def test_precisions_of_the_laplace_approximation(classes):
+    """Eqs. 16 to 18: Lambda is minus the inverse Hessian at the mode, and alpha makes the derivative of the evidence zero."""
+    rows, _, _, _, responsibilities = problem(1, n=60, classes=classes)
     basis = np.random.default_rng(1).normal(size=(60, 2)) + rows.codes[:, None]
-    options = {"max_iter": 1, "em_iter": 500, "tol": 0.0, "max_precision": np.inf}
-    (state,) = iterations(rows, Basis(basis), responsibilities, **options)
-    w, kept = state.weights[:-1].ravel(), len(state.weights) - 1  # the last component is the reference
-    log_p = basis @ state.weights.T - np.log(np.bincount(rows.component_classes))[rows.component_classes]
-    p = np.exp(log_p - logsumexp(log_p, axis=1, keepdims=True))[:, :kept]
+    options = {"max_iter": 3, "em_iter": 500, "tol": 0.0, "max_precision": np.inf}
+    *_, before, state = iterations(rows, Basis(basis), responsibilities, **options)
+    w, alpha = (
+        state.weights[:-1].ravel(),
+        before.precisions[:-1].ravel(),
+    )  # the last component is the reference
+    kept = len(w) // 2
+    log_p = np.log(before.pi) + basis @ state.weights.T
+    all_p = np.exp(log_p - logsumexp(log_p, axis=1, keepdims=True))
+    p = all_p[:, :kept]
     spread = p[:, :, None] * np.eye(kept) - p[:, :, None] * p[:, None, :]
     curvature = np.einsum("n,nst,nh,ni->shti", rows.weights, spread, basis, basis).reshape(len(w), len(w))
 
@@ -135,39 +142,56 @@ def test_precisions_of_the_laplace_approximation():
         alpha = np.exp(log_alpha)
         return (log_alpha.sum() - w @ (alpha * w) - np.linalg.slogdet(curvature + np.diag(alpha))[1]) / 2
 
-    lambdas = np.linalg.inv(curvature + np.eye(len(w))).diagonal()  # precisions start at one
-    assert_allclose(state.precisions[:-1].ravel(), (1 - lambdas) / w**2, rtol=1e-5)
-    slope = approx_fprime(np.zeros(len(w)), evidence, 1e-6)
-    assert_allclose(slope, (1 - lambdas - w**2) / 2, atol=1e-5)  # zero where alpha = (1 - alpha lambda) / w^2
+    lambdas = np.linalg.inv(curvature + np.diag(alpha)).diagonal()
+    assert_allclose(state.precisions[:-1].ravel(), (1 - alpha * lambdas) / w**2, rtol=1e-4)
+    slope = approx_fprime(np.log(alpha), evidence, 1e-6)
+    # Zero where alpha = (1 - alpha lambda) / w^2.
+    assert_allclose(slope, (1 - alpha * lambdas - alpha * w**2) / 2, atol=1e-5)
+    own = all_p * rows.own
+    shares = rows.weights @ (own / own.sum(axis=1, keepdims=True))
+    assert_allclose(state.pi, shares / (rows.weights @ rows.own), rtol=1e-4)
 
 
-def test_one_component_per_class_with_linear_features_is_logistic_regression():
+@pytest.mark.parametrize(("n_classes", "precision"), [(2, 0.7), (3, 1e-6)])
+def test_one_component_per_class_with_linear_features_is_logistic_regression(n_classes, precision):
+    """Without a penalty for three classes, of which ours has a reference."""
     rng = np.random.default_rng(0)
-    codes = np.arange(60) % 2
+    codes = np.arange(60) % n_classes
     X = rng.normal(size=(60, 3)) + codes[:, None]
-    precision = 0.7
     features = np.column_stack([np.ones(60), X])
     # scikit-learn does not penalise the intercept: here it has next to no precision.
     deviations = np.array([1e3, *[precision**-0.5] * 3])
-    designs = Designs([features * deviations, np.empty((60, 0))])
-    rows = LabelledRows(codes, rng.uniform(0.5, 2.0, 60), np.array([0, 1]))
-    mode = posterior_mode(rows, designs, np.zeros(4), np.zeros(2))
-    rival = LogisticRegression(C=1 / precision, tol=1e-10).fit(X, codes == 0, rows.weights)
-    expected = np.r_[rival.intercept_, rival.coef_[0]]
-    assert_allclose(mode.coef * deviations, expected, rtol=1e-4, atol=1e-5)
+    designs = Designs([*[features * deviations] * (n_classes - 1), np.empty((60, 0))])
+    rows = LabelledRows(codes, rng.uniform(0.5, 2.0, 60), np.arange(n_classes))
+    mode = posterior_mode(rows, designs, np.zeros(4 * (n_classes - 1)), np.zeros(n_classes))
+    baseline = LogisticRegression(C=1 / precision, tol=1e-10, max_iter=1000).fit(X, codes, rows.weights)
+    expected = baseline.predict_log_proba(X)
+    assert_allclose(log_joint(designs, mode.coef, np.zeros(n_classes)), expected, rtol=1e-3, atol=1e-4)
 
 
-def test_weights_of_a_gaussian():
+def test_gaussians_of_one_covariance_are_a_linear_softmax():
+    """Appendix A, from the softmax to the Gaussians: w_c = Sigma^-1 mu_c, and the constant has log P(c) - mu_c' Sigma^-1 mu_c / 2."""
+    X, y = load_iris(return_X_y=True)
+    softmax, covariance = LogisticRegression(max_iter=1000).fit(X, y), np.cov(X.T)
+    means = softmax.coef_ @ covariance
+    log_prior = softmax.intercept_ + (means * softmax.coef_).sum(axis=1) / 2
+    joint = np.stack([multivariate_normal(mean, covariance).logpdf(X) for mean in means], axis=1) + log_prior
+    assert_allclose(log_softmax(joint, axis=1), softmax.predict_log_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("D", [1, 3, 6])
+def test_weights_of_a_gaussian(D):
     """Equation 6 with the features of equation 2 is the logarithm of the density."""
     rng = np.random.default_rng(0)
-    mean, root = rng.normal(size=3), rng.normal(size=(3, 3))
-    covariance = root @ root.T + np.eye(3)
+    mean, root = rng.normal(size=D), rng.normal(size=(D, D))
+    covariance = root @ root.T + np.eye(D)
     precision = np.linalg.inv(covariance)
-    constant = -0.5 * (3 * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1] + mean @ precision @ mean)
-    products = [-(0.5 if i == j else 1.0) * precision[i, j] for i in range(3) for j in range(i, 3)]
+    constant = -0.5 * (D * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1] + mean @ precision @ mean)
+    products = [-(0.5 if i == j else 1.0) * precision[i, j] for i in range(D) for j in range(i, D)]
     weights = np.concatenate([[constant], precision @ mean, products])
-    X = rng.normal(size=(5, 3))
-    assert_allclose(quadratic_features(X) @ weights, multivariate_normal(mean, covariance).logpdf(X))
+    phi = quadratic_features(X := rng.normal(size=(5, D)))
+    assert phi.shape[1] == 1 + D * (D + 3) / 2
+    assert_allclose(phi @ weights, multivariate_normal(mean, covariance).logpdf(X))
 
 
 def test_the_kernel_is_an_inner_product_of_features():
