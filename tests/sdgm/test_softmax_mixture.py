@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -150,6 +150,9 @@ def test_precisions_of_the_laplace_approximation(classes):
     own = all_p * rows.own
     shares = rows.weights @ (own / own.sum(axis=1, keepdims=True))
     assert_allclose(state.pi, shares / (rows.weights @ rows.own), rtol=1e-4)
+    # They do not maximise J: its slopes, by weights of components of one class, differ.
+    slopes = (shares - rows.weights @ softmax(np.log(state.pi) + basis @ state.weights.T, axis=1)) / state.pi
+    assert np.ptp(slopes[-2:]) > 0.1
 
 
 @pytest.mark.parametrize(("n_classes", "precision"), [(2, 0.7), (3, 1e-6)])
