@@ -175,11 +175,11 @@ def test_one_component_per_class_with_linear_features_is_logistic_regression(n_c
 def test_gaussians_of_one_covariance_are_a_linear_softmax():
     """Appendix A, from the softmax to the Gaussians: w_c = Sigma^-1 mu_c, and the constant has log P(c) - mu_c' Sigma^-1 mu_c / 2."""
     X, y = load_iris(return_X_y=True)
-    softmax, covariance = LogisticRegression(max_iter=1000).fit(X, y), np.cov(X.T)
-    means = softmax.coef_ @ covariance
-    log_prior = softmax.intercept_ + (means * softmax.coef_).sum(axis=1) / 2
+    model, covariance = LogisticRegression(max_iter=1000).fit(X, y), np.cov(X.T)
+    means = model.coef_ @ covariance
+    log_prior = model.intercept_ + (means * model.coef_).sum(axis=1) / 2
     joint = np.stack([multivariate_normal(mean, covariance).logpdf(X) for mean in means], axis=1) + log_prior
-    assert_allclose(log_softmax(joint, axis=1), softmax.predict_log_proba(X), rtol=1e-9)
+    assert_allclose(log_softmax(joint, axis=1), model.predict_log_proba(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("D", [1, 3, 6])
