@@ -6,6 +6,7 @@ of threads an iteration took fifty times longer on a loaded machine. Only this m
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import deque
@@ -32,6 +33,10 @@ LATENCY = 0.1
 """Seconds after which a thread that waits for a result looks for Ctrl-C."""
 
 _lock = threading.Lock()
+# A child process would wait forever for the lock if another thread of its parent held it.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
 _users = 0
 _limits: Any = None
 _max_workers = sys.maxsize

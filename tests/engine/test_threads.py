@@ -1,5 +1,7 @@
 """Workers and limits of BLAS threads: results in order, bits for any number of threads, and interrupts."""
 
+import multiprocessing
+import os
 import subprocess
 import sys
 import threading
@@ -128,3 +130,25 @@ def test_interrupts_end_a_fit_and_all_its_threads():
     """Of a classifier, of a search, and with missing values; one process, as its imports take seconds."""
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100)
     assert ended.stdout == "stopped\n", ended.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_fork_while_another_thread_sets_the_limit():
+    held = threading.Event()
+
+    def hold():
+        with threads._lock:
+            held.set()
+            time.sleep(0.5)
+
+    model = SKEMClassifier(2, max_iter=1, random_state=0)
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    child = multiprocessing.get_context("fork").Process(target=model.fit, args=(X, y))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        held.wait()
+        child.start()
+    child.join(30)
+    child.kill()
+    assert child.exitcode == 0
