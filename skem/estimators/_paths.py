@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_array
 
 from skem.engine.masked import with_nan
 from skem.engine.rows import Rows
@@ -161,7 +162,8 @@ class Paths:
             np.ones(len(test.y)) if test.sample_weight is None else test.sample_weight for _, test in splits
         ]
         self._weights = np.concatenate(weights).astype(np.float64)
-        X = np.concatenate([np.asarray(with_nan(test.X), dtype=np.float64) for _, test in splits])
+        check = {"dtype": np.float64, "ensure_all_finite": False}
+        X = np.concatenate([check_array(with_nan(test.X), **check) for _, test in splits])
         # A sample of weight two is two samples, and both are one piece of evidence for the temperature.
         self._weights *= len(np.unique(X[self._weights > 0], axis=0)) / self._weights.sum()
         self._scaled: dict[str, list[tuple[Any, np.ndarray]]] = {}

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import skem
@@ -42,14 +43,13 @@ SKEM, SDGM, MIXTURE = (
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_masked_entries_are_missing_values(model):
-    model.fit(MASKED, y)
-    expected = type(model)(**model.get_params(deep=False)).fit(WITH_NAN, y)
-    for method in ("predict", "predict_proba", "decision_function", "score_samples", "impute", "bic"):
-        if hasattr(model, method):
-            answer = getattr(expected, method)(WITH_NAN)
-            assert_array_equal(getattr(model, method)(MASKED), answer)
-            assert_array_equal(getattr(model, method)([*MASKED]), answer)
+def test_masked_entries_and_pandas_na_are_missing_values(model):
+    expected = clone(model).fit(WITH_NAN, y)
+    for samples in MASKED, [*MASKED], pd.DataFrame(WITH_NAN).convert_dtypes():
+        model.fit(samples, y)
+        for method in ("predict", "predict_proba", "decision_function", "score_samples", "impute", "bic"):
+            if hasattr(model, method):
+                assert_array_equal(getattr(model, method)(samples), getattr(expected, method)(WITH_NAN))
     # Integers hold no NaN.
     whole = np.ma.masked_equal([[1, 2], [3, 999], [0, 1]], 999)
     assert MIXTURE.set_params(n_components=2).fit(whole).impute(whole)[1, 1] < 3
