@@ -48,7 +48,8 @@ def to_numpy(value: Any) -> Any:
 
 
 def _array_to_numpy(array: Any) -> Any:
-    if isinstance(array, np.ndarray):  # Without SCIPY_ARRAY_API scikit-learn refuses the context.
+    # Without SCIPY_ARRAY_API scikit-learn refuses the context. Arrow's arrays have DLPack, but no array API.
+    if isinstance(array, np.ndarray) or hasattr(array, "__arrow_c_array__"):
         return array
     with config_context(array_api_dispatch=True):
         return move_to(array, xp=np, device="cpu")

@@ -194,12 +194,13 @@ def test_refused_input():
                 fit(STRICT(X))
 
 
-def test_numpy_needs_nothing_else():
-    """Users of NumPy arrays need neither SCIPY_ARRAY_API, which these tests set, nor Dask."""
+def test_numpy_and_arrow_need_nothing_else():
+    """Users of NumPy's and Arrow's arrays need neither SCIPY_ARRAY_API, which these tests set, nor Dask."""
     code = (
         "import os, sys; assert 'SCIPY_ARRAY_API' not in os.environ; import skem; from sklearn.datasets import load_iris; "
-        "X, y = load_iris(return_X_y=True); assert skem.SKEMClassifier(6, random_state=0).fit(X, y).score(X, y) > 0.8; "
-        "skem.GaussianMixture(3, random_state=0).fit(X).predict(X); "
+        "X, y = load_iris(return_X_y=True); model = skem.SKEMClassifier(6, random_state=0).fit(X, y); "
+        "assert model.score(X, y) > 0.8; skem.GaussianMixture(3, random_state=0).fit(X).predict(X); "
+        "import pyarrow as pa; assert model.responsibilities(X, pa.array(y)).shape == (1, 150, 6); "
         "assert not {'dask', 'skem.estimators._out_of_core', 'skem.estimators._armadillo'} & {*sys.modules}"
     )
     environment = {name: value for name, value in os.environ.items() if name != "SCIPY_ARRAY_API"}
