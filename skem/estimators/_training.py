@@ -224,7 +224,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
 
     # Parameters that not all of the estimators have.
     early_stopping = False
-    verbose = False
+    verbose: bool | int = False
 
     _in_batches = False  # True if histories are those of batches
     _empty_rows = False  # True if a sample may miss all values

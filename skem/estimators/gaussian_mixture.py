@@ -132,7 +132,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         two for "diag" and "spherical".
     warm_start : bool, default=False
         Continue from the parameters of the last fit. ``tol`` counts from their objective, so that a loop of short fits ends.
-    verbose : bool, default=False
+    verbose : bool or int, default=False
         Print the objective after each iteration.
     n_jobs : int or None, default=None
         Number of threads, without effect on results. None is one thread, -1 is one per core.
@@ -208,7 +208,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         "variance_floor": [numbers(0, 1)],
         "prune": ["boolean"],
         "warm_start": ["boolean"],
-        "verbose": ["boolean"],
+        "verbose": ["verbose"],
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
@@ -229,7 +229,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         variance_floor: float = 0.0,
         prune: bool = False,
         warm_start: bool = False,
-        verbose: bool = False,
+        verbose: bool | int = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:

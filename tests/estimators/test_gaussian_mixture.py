@@ -147,9 +147,10 @@ def test_variance_floor(covariance_type):
     assert (np.diff(model.objective_) > -1e-9).all()
 
 
-def test_verbose_prints_the_objective_of_each_iteration(capsys):
+@pytest.mark.parametrize("verbose", [True, 2])
+def test_verbose_prints_the_objective_of_each_iteration(capsys, verbose):
     options = {"init_params": "sample", "n_init": 2, "max_iter": 3, "tol": 0, "random_state": 0}
-    model = GaussianMixture(2, verbose=True, **options).fit(clusters())
+    model = GaussianMixture(2, verbose=verbose, **options).fit(clusters())
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
         f"initialisation {s}, iteration {p}" for s in (1, 2) for p in (1, 2, 3)
