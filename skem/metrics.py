@@ -187,7 +187,10 @@ def _checked(
         shapes = f"{y.shape} and {log_proba.shape}"
         raise ValueError(f"y must have shape (n,) and log_proba (n, L), n > 0; got {shapes}")
     if not np.issubdtype(y.dtype, np.integer) or y.min() < 0 or y.max() >= log_proba.shape[1]:
-        raise ValueError(f"y must hold columns of log_proba, integers from 0 to {log_proba.shape[1] - 1}")
+        raise ValueError(
+            f"y must hold columns of log_proba, integers from 0 to {log_proba.shape[1] - 1}: give "
+            "np.searchsorted(model.classes_, y) for other labels"
+        )
     if np.isnan(log_proba).any():
         raise ValueError("log_proba holds NaN")
     largest = log_proba.max()

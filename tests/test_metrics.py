@@ -90,6 +90,11 @@ def test_scores_refuse(y, log_proba):
         scores(y, log_proba)
 
 
+def test_scores_of_text_labels():
+    with pytest.raises(ValueError, match=r"integers from 0 to 1: give np.searchsorted\(model.classes_, y\)"):
+        scores(["cat"], np.log([[0.5, 0.5]]))
+
+
 def test_calibration_by_hand():
     # Bins of width 1/2: .6 and .8 fall into the second, one of them right.
     log_proba = np.log([[0.6, 0.4], [0.2, 0.8]])
