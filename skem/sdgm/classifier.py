@@ -298,7 +298,7 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
         if not self.n_nonzero_weights_:
             warn(
                 f"{type(self).__name__} dropped all weights and predicts the shares of the classes: set "
-                "standardize=True, or a larger max_precision",
+                "standardize=True or a larger max_precision, or scale sample weights to a mean of one",
             )
         if not progress.stop:
             warn_unless_converged(self, self.max_iter)

@@ -169,3 +169,5 @@ def test_all_weights_dropped():
         model = SDGMClassifier(2, max_precision=1.0000001, **QUICK).fit(X * 1e-9, y)
     assert model.n_nonzero_weights_ == 0
     assert_allclose(model.predict_proba(X[:2]), [np.bincount(y) / 60] * 2)
+    with pytest.warns(UserWarning, match="scale sample weights to a mean of one"):
+        SDGMClassifier(2, **QUICK).fit(X, y, sample_weight=np.full(60, 1 / 60))
