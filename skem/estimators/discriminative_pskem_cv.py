@@ -60,8 +60,9 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     max_doublings : int, default=6
         Maximum number of times that components double.
     cv : int, splitter, iterable or None, default=None
-        Splits as in scikit-learn. None is five stratified folds for fewer than 1,000 samples, and three for fewer than 3,000;
-        otherwise one fifth of the samples is held out. Stratified folds do not hold out a class of one or two samples.
+        Splits as in scikit-learn; those by groups as a list, ``list(GroupKFold(5).split(X, y, groups))``. None is five stratified
+        folds for fewer than 1,000 samples, and three for fewer than 3,000; otherwise one fifth of the samples is held out.
+        Stratified folds do not hold out a class of one or two samples.
     n_jobs : int or None, default=None
         Number of threads that share the splits, without effect on results. None is one thread, -1 is one per core.
     random_state : int, RandomState instance or None, default=None
