@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
 from datetime import date, timedelta
 from numbers import Integral, Real
 from typing import Any
@@ -104,14 +102,14 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
     """Raise an error for input that is no array, and for the first column with a value that is not a number."""
     if issparse(X):  # of which one kind is a mapping
         return
-    if isinstance(X, (str, bytes, os.PathLike, Mapping)):
-        raise ValueError(
-            f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
-        ) from None
     try:
         table = np.asarray(X, dtype=object)
     except ValueError:
         return
+    if table.ndim == 0:
+        raise ValueError(
+            f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
+        ) from None
     names = list(getattr(X, "columns", ()))
     for j, column in enumerate(table.T if table.ndim == 2 else ()):
         wrong = next((value for value in column if not _is_number(value)), None)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from reference import equal_classes, unchanged
@@ -245,6 +246,12 @@ def test_columns_that_are_no_numbers(model, values, kind):
     table = named(X).assign(b=values)
     refused(message.format(1), model, table)
     refused(message.format(0), model, table[["b"]])  # pandas would convert dates alone to nanoseconds
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("samples", [pl.DataFrame(X).lazy(), dict(enumerate(X)), "table.csv", None])
+def test_samples_that_are_no_table(samples):
+    refused(f"X is a {type(samples).__name__}; give an array or a DataFrame of shape", SKEM, samples)
 
 
 @pytest.mark.parametrize("model", [SKEM, MIXTURE, PSKEM], ids=lambda model: type(model).__name__)
