@@ -61,8 +61,8 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """sum_n w_n x_n, (m,), of samples (n, m): BLAS would depend on the processor, einsum alone on the memory layout of ``x``."""
-    return np.einsum("n,nm->m", weights, np.ascontiguousarray(x))
+    """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums."""
+    return (weights[:, None] * np.ascontiguousarray(x)).sum(axis=0)
 
 
 def logarithms(x: np.ndarray) -> np.ndarray:

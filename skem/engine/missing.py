@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from skem.engine import compiled, density
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, ClassMixtures
-from skem.engine.linalg import logarithms, transposed_product
+from skem.engine.linalg import logarithms, product, transposed_product
 from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
@@ -121,7 +121,7 @@ class Regression:
         z = offsets.copy()
         compiled.matrices().solve_lower(self._factors, z)
         log_scale = 0.5 * z.shape[1] * LOG_2PI + self._log_dets
-        return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
+        return -0.5 * (z**2).sum(axis=1) - log_scale[:, None], z, offsets
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """Return log N(x_o; mu_o, P_oo) of samples ``x`` (n, m), shape (K, n)."""
@@ -172,18 +172,16 @@ class Independent:
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         observed = np.broadcast_to(self._observed, x.shape)
         deviations = np.where(observed, x - self._means[:, None], 0.0)
-        squares = np.einsum("knm,km->kn", deviations**2, 1.0 / self._variances)
+        of_features = np.ascontiguousarray(np.swapaxes(deviations**2, 1, 2))
+        squares = transposed_product(1.0 / self._variances[:, :, None], of_features)[:, 0]
         log_variances = LOG_2PI + logarithms(self._variances)
-        log_scale = np.einsum("km,nm->kn", log_variances, observed.astype(float))
-        return -0.5 * (squares + log_scale), deviations
+        return -0.5 * (squares + product(log_variances, observed.T.astype(float))), deviations
 
     def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         missing = np.broadcast_to(~self._observed, deviations.shape[1:])
-        offsets, squares = (
-            np.einsum("kn,knm->km", responsibilities, terms) for terms in (deviations, deviations**2)
-        )
-        of_missing = np.einsum("kn,nm->km", responsibilities, missing.astype(float)) * self._variances
-        return offsets, squares + of_missing
+        r = np.ascontiguousarray(responsibilities)[:, :, None]
+        offsets, squares = (transposed_product(r, terms)[:, 0] for terms in (deviations, deviations**2))
+        return offsets, squares + product(responsibilities, missing.astype(float)) * self._variances
 
 
 def regression(means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> Regression | Independent:
@@ -259,7 +257,7 @@ def imputed(features: Rows, block: Block, workers: Workers) -> np.ndarray:
         log_density, deviations = regression(mixture.means, covariances, group.observed)(x)
         log_joint = log_density + log_weights
         responsibilities = np.exp(log_joint - logsumexp(log_joint, axis=0))
-        mean = np.einsum("kn,knm->nm", responsibilities, deviations + mixture.means[:, None])
+        mean = (responsibilities[:, :, None] * (deviations + mixture.means[:, None])).sum(axis=0)
         result[group.indices] = np.where(group.observed, x, mean)
 
     workers.map(fill, groups(features, block.columns, block.covariance_type))
