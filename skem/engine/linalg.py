@@ -61,7 +61,10 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums."""
+    """sum_n w_n x_n, (m,), of samples (n, m), in an order that does not depend on their memory layout.
+
+    BLAS, and einsum on ARM, would fuse products with sums.
+    """
     return (weights[:, None] * np.ascontiguousarray(x)).sum(axis=0)
 
 

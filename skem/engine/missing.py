@@ -172,15 +172,14 @@ class Independent:
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         observed = np.broadcast_to(self._observed, x.shape)
         deviations = np.where(observed, x - self._means[:, None], 0.0)
-        of_features = np.ascontiguousarray(np.swapaxes(deviations**2, 1, 2))
-        squares = transposed_product(1.0 / self._variances[:, :, None], of_features)[:, 0]
+        squares = product(1.0 / self._variances[:, None], np.swapaxes(deviations**2, 1, 2))[:, 0]
         log_variances = LOG_2PI + logarithms(self._variances)
         return -0.5 * (squares + product(log_variances, observed.T.astype(float))), deviations
 
     def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         missing = np.broadcast_to(~self._observed, deviations.shape[1:])
-        r = np.ascontiguousarray(responsibilities)[:, :, None]
-        offsets, squares = (transposed_product(r, terms)[:, 0] for terms in (deviations, deviations**2))
+        r = responsibilities[:, None]
+        offsets, squares = (product(r, terms)[:, 0] for terms in (deviations, deviations**2))
         return offsets, squares + product(responsibilities, missing.astype(float)) * self._variances
 
 

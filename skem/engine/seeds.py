@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skem.engine import compiled
+from skem.engine.linalg import product
 from skem.engine.samples import OfThread, Samples
 from skem.engine.threads import aligned
 
@@ -22,7 +23,7 @@ def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.n
     """Sort the samples by their projections on a random direction, which do not depend on their order; shape (n,)."""
     direction = random_state.standard_normal(len(samples.scale))
     # The rounding of a product with BLAS would depend on the position of a sample.
-    chunks = samples.map(lambda chunk: (samples.block(chunk) * direction[:, None]).sum(axis=0))
+    chunks = samples.map(lambda chunk: product(direction[None], samples.block(chunk))[0])
     projections = np.concatenate(chunks)
     order = projections.argsort()
     ties = (np.diff(projections[order]) == 0).any()
