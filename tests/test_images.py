@@ -4,11 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.ndimage import affine_transform
+from scipy.ndimage import affine_transform, center_of_mass
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_low_rank_matrix
+from sklearn.datasets import make_low_rank_matrix
 from sklearn.decomposition import PCA
 
 from skem.images import (
@@ -26,45 +24,28 @@ from skem.images import (
     windows,
 )
 
-STACKED = [UnitRange(), Deskew(), HalfSize(), ImageStandardizer(), ImageStandardizer(scope="global")]
-EVERY = [*STACKED, Reshape(), CovariancePCA(n_components=2)]
-
-
-def moments(image):
-    """Mass, centre and central moments of one image by sums over its pixels."""
-    mass = cy = cx = 0.0
-    for (i, j), value in np.ndenumerate(image):
-        mass, cy, cx = mass + value, cy + i * value, cx + j * value
-    cy, cx = cy / mass, cx / mass
-    mu02 = sum((i - cy) ** 2 * value for (i, j), value in np.ndenumerate(image)) / mass
-    mu11 = sum((i - cy) * (j - cx) * value for (i, j), value in np.ndenumerate(image)) / mass
-    return mass, cy, cx, mu02, mu11
+EVERY = [UnitRange(), Deskew(), HalfSize(), ImageStandardizer(scope="global"), Reshape(), CovariancePCA()]
 
 
 def deskew_slowly(image):
-    """One image at a time, through scipy's affine transform."""
+    """One image at a time, through scipy's centre of mass and affine transform."""
     image = np.asarray(image, float)
     if not image.any():
         return image
-    _, cy, cx, mu02, mu11 = moments(image)
-    alpha = mu11 / mu02 if mu02 > 1e-9 else 0.0
-    matrix = np.array([[1, 0], [alpha, 1]])
-    offset = [cy, cx] - matrix @ ((np.array(image.shape) - 1) / 2)
+    centre = np.array(center_of_mass(image))
+    offsets = np.indices(image.shape) - centre[:, None, None]
+    mu02, mu11 = (offsets[0] * offsets * image / image.sum()).sum(axis=(1, 2))
+    matrix = np.array([[1, 0], [mu11 / mu02 if mu02 > 1e-9 else 0, 1]])
+    offset = centre - matrix @ ((np.array(image.shape) - 1) / 2)
     return affine_transform(image, matrix, offset=offset, order=1, mode="grid-constant")
 
 
 def strokes(n, h=28, w=28, seed=0):
-    """Digit-like images, dark at the border: a few thick line segments each, in [0, 1]."""
-    rng = np.random.default_rng(seed)
+    """Images of a slanted stroke, dark at the border, in [0, 1]."""
     y, x = np.mgrid[:h, :w]
-    out = np.zeros((n, h, w))
-    for image in out:
-        for _ in range(rng.integers(1, 4)):
-            (ya, xa), (yb, xb) = rng.uniform(0.25, 0.75, (2, 2)) * [h, w]
-            t = np.linspace(0, 1, 40)[:, None, None]
-            distance = np.hypot(y - ya - t * (yb - ya), x - xa - t * (xb - xa)).min(axis=0)
-            np.maximum(image, np.clip(2 - distance, 0, 1), out=image)
-    return out
+    middle, slant = np.random.default_rng(seed).uniform(-0.2, 0.2, (2, n, 1, 1))
+    distance = np.abs(x - w * (0.5 + middle) - 5 * slant * (y - h / 2))
+    return np.clip(2 - distance, 0, 1) * (np.abs(y - h / 2 - h * middle) < h / 4)
 
 
 # Deskewing
@@ -144,7 +125,8 @@ def test_covariance_pca_is_pca(n, p, k, dtype):
     X = (make_low_rank_matrix(n, p, effective_rank=8, random_state=0) * 10 + 3).astype(dtype)
     ours, theirs = CovariancePCA(n_components=k).fit(X), PCA(k, svd_solver="full").fit(X.astype(float))
     tol = 1e-3 if dtype == np.float32 else 1e-9
-    signs = np.sign((ours.components_ * theirs.components_).sum(axis=1))
+    largest = np.take_along_axis(theirs.components_, np.abs(theirs.components_).argmax(axis=1)[:, None], 1)
+    signs = np.sign(largest[:, 0])
     np.testing.assert_allclose(ours.mean_, theirs.mean_, rtol=1e-6)
     np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=tol, atol=1e-9)
     np.testing.assert_allclose(ours.components_, theirs.components_ * signs[:, None], atol=tol)
@@ -154,11 +136,7 @@ def test_covariance_pca_is_pca(n, p, k, dtype):
     np.testing.assert_allclose(ours.components_ @ ours.components_.T, np.eye(k), atol=1e-10)
 
 
-def test_covariance_pca_signs_and_order():
-    pca = CovariancePCA().fit(load_digits().data)
-    V = pca.components_
-    assert (V[np.arange(len(V)), np.abs(V).argmax(axis=1)] > 0).all()
-    assert (np.diff(pca.explained_variance_) <= 0).all()
+def test_variances_of_repeated_samples_are_not_negative():
     rows = np.random.default_rng(0).random((30, 5))
     assert CovariancePCA().fit(np.tile(rows, 4)).explained_variance_.min() >= 0
 
@@ -172,16 +150,11 @@ def test_windows_are_the_pixels_of_slices(shape, size, step):
     image = np.random.default_rng(0).random(shape)
     height, width = np.broadcast_to(size, 2)
     down, right = np.broadcast_to(step, 2)
-    expected = []
-    top = 0
-    while top + height <= 6:
-        left = 0
-        while left + width <= 7:
-            expected.append(image[top : top + height, left : left + width].ravel())
-            left += right
-        top += down
+    # The axes of the pixels of a window come last.
+    views = np.lib.stride_tricks.sliding_window_view(image, (height, width), axis=(0, 1))[::down, ::right]
+    expected = views if len(shape) == 2 else np.moveaxis(views, 2, -1)
     got = [image.ravel()[window] for window in windows(shape, size, step)]
-    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(got, expected.reshape(len(got), -1))
 
 
 def test_window_pca_is_pca_of_each_window():
@@ -323,16 +296,14 @@ def test_augmented_images_follow_the_images(shape):
 # Subsets
 
 
-@given(st.integers(1, 60), st.integers(0, 2**32 - 1), st.data())
-@settings(deadline=None)
-def test_random_subset_is_a_split(size, seed, data):
-    n = data.draw(st.integers(1, size))
-    inside, outside = random_subset(np.zeros(size), n, random_state=seed)
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (1, 60), (37, 60), (60, 60)])
+def test_random_subset_is_a_split(n, size):
+    inside, outside = random_subset(np.zeros(size), n, random_state=7)
     assert (len(inside), len(outside)) == (n, size - n)
     np.testing.assert_array_equal(np.sort(np.concatenate([inside, outside])), np.arange(size))
     assert (np.diff(inside) > 0).all()
     assert (np.diff(outside) > 0).all()
-    np.testing.assert_array_equal(inside, random_subset(np.ones(size), n, random_state=seed)[0])
+    np.testing.assert_array_equal(inside, random_subset(np.ones(size), n, random_state=7)[0])
 
 
 def test_random_subset_keeps_proportions():
