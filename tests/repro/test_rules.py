@@ -1,15 +1,11 @@
-"""Rules, their scripts and the library agree."""
+"""Rules ask for what their scripts need."""
 
-import ast
-import importlib
-import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from checkouts import ROOT
 
 FILES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
@@ -21,7 +17,6 @@ _, *PARTS = re.split(
 RULES = {
     name or computed: block for name, computed, block in zip(*(PARTS[i::3] for i in range(3)), strict=True)
 }
-SCRIPTS = {path.stem: path for path in sorted((ROOT / "workflow/scripts").glob("*.py"))}
 
 TRAINING = {"train", "baseline", "comparison_fit", "own_table"}
 """Scripts that look up classifiers by name."""
@@ -51,33 +46,3 @@ def test_timed_rules_have_a_node_to_themselves():
     timed = {name for name, block in RULES.items() if "threads: lambda wildcards: workflow.cores" in block}
     assert "time_iterations" in timed
     assert [name for name in timed if "--exclusive" not in RULES[name]] == []
-
-
-def imported(module):
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        pytest.skip("needs PyTorch")
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_uses_names_that_the_library_has(name):
-    """Most scripts run in no test."""
-    tree = ast.parse(SCRIPTS[name].read_text(encoding="utf-8"))
-    modules, used = {}, set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
-            continue
-        package = imported(node.module)
-        for alias in node.names:
-            module = f"{node.module}.{alias.name}"
-            if hasattr(package, "__path__") and importlib.util.find_spec(module):
-                modules[alias.asname or alias.name] = imported(module)
-            else:
-                used.add((package, alias.name))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-            used.add((modules[node.value.id], node.attr))
-    assert [f"{module.__name__}.{name}" for module, name in used if not hasattr(module, name)] == []
