@@ -1,9 +1,9 @@
 """Tables, figures, calls and names in the documentation agree with the code and the reference run."""
 
-import importlib.util
 import inspect
 import json
 import re
+import runpy
 from pathlib import Path
 
 import matplotlib as mpl
@@ -117,11 +117,7 @@ def test_the_call_above_a_picture_draws_it(call, picture):
 # Files
 
 
-@pytest.mark.parametrize(
-    "path",
-    PAGES,
-    ids=lambda path: str(path.relative_to(DOCS)),
-)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_every_file_that_a_page_names_is_there(path):
     named = re.findall(
         r"`((?:config|docs|examples|profiles|results/reference|skem|tests|workflow)/[\w./-]+)`",
@@ -132,30 +128,25 @@ def test_every_file_that_a_page_names_is_there(path):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-@pytest.fixture
-def links():
-    spec = importlib.util.spec_from_file_location("links", DOCS / "links.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+broken = runpy.run_path(str(DOCS / "links.py"))["broken"]
 
 
-def test_a_link_that_leads_nowhere_is_found(links, tmp_path):
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">1</a> <a href="b.html#there">2</a> <a href="c.html">3</a> <a href="https://x.org">4</a>',
         encoding="utf-8",
     )
     (tmp_path / "b.html").write_text('<p id="here"><img src="none.png"></p>', encoding="utf-8")
-    assert links.broken(tmp_path) == ["a.html: b.html#there", "a.html: c.html", "b.html: none.png"]
+    assert broken(tmp_path) == ["a.html: b.html#there", "a.html: c.html", "b.html: none.png"]
 
 
-def test_a_placeholder_and_a_sentence_cut_in_two_are_found(links, tmp_path):
+def test_a_placeholder_and_a_sentence_cut_in_two_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
         "<p>Ours is {{ a.b }}.</p><p>It is</p>\n<!-- c -->\n<p>higher.</p><pre>{{ shown }}</pre><p>as code.</p>"
         "<p>Ours is &lt;!-- =c --&gt;.</p><p><code>d</code> is a name.</p>",
         encoding="utf-8",
     )
-    assert links.broken(tmp_path) == [
+    assert broken(tmp_path) == [
         "a.html: placeholder in 'Ours is {{ a.b }}.'",
         "a.html: a paragraph begins within a sentence: 'higher.'",
         "a.html: placeholder in 'Ours is <!-- =c -->.'",

@@ -52,3 +52,4 @@ def test_runs_are_paired_by_their_folds_or_share_the_test_set():
     assert (found["mcnemar_ours_wrong"], found["mcnemar_best_wrong"]) == pytest.approx((2 / 3, 1))
     found = mcnemar_over_runs(ours, best, is_fixed=False)
     assert (found["mcnemar_ours_wrong"], found["mcnemar_best_wrong"]) == (0, 1)
+    assert found["mcnemar_p"] == paired_test([1 / 4], [1], 4)[1]

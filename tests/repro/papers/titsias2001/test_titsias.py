@@ -107,16 +107,9 @@ def column_of(errors):
     [
         ({"lambda025": 25.0}, 1.0, "holds"),
         ({"lambda025": 25.0, "rbf": 24.99}, 0.03, "undecided"),  # two tie, and ours is the other one
-        (
-            {"lambda025": 26.0, "rbf": 25.0},
-            2.0,
-            "undecided",
-        ),  # perhaps worse
-        (
-            {"lambda025": 26.0, "rbf": 25.0},
-            0.6,
-            "not testable",
-        ),  # worse, but often the best of one cross-validation
+        ({"lambda025": 26.0, "rbf": 25.0}, 2.0, "undecided"),  # perhaps worse
+        # Worse, but often the best of one cross-validation.
+        ({"lambda025": 26.0, "rbf": 25.0}, 0.6, "not testable"),
         ({"lambda025": 28.0, "rbf": 25.0}, 0.5, "fails"),
         ({}, 1.0, "undecided"),  # all alike
     ],
