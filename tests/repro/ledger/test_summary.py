@@ -29,17 +29,6 @@ def test_numbers_differ_exactly_beyond_two_standard_deviations():
     )
 
 
-def test_an_answer_under_one_interpretation_names_it():
-    def evaluate(claim, interpretation):
-        agrees = "stratified" in interpretation.choices.values()
-        return Evaluation("reproduced" if agrees else "worse", 92.5, 92.0, 93.0, n=50 + agrees)
-
-    claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
-    table, _ = summary.ledger(claim, evaluate, ROWS)
-    found = table[["outcome", "agrees_with"]].to_numpy().tolist()
-    assert found == [["depends", "all on stratified folds"]]
-
-
 @pytest.mark.parametrize(
     ("other", "word"), [("undecided", "open"), ("too few runs", "open"), ("not testable", "undecidable")]
 )
