@@ -1,6 +1,5 @@
 """Prose and names use the field's terms (docs/contribute/style.md): one term for each thing, and no riddles."""
 
-import ast
 import io
 import re
 import tokenize
@@ -38,7 +37,10 @@ WORDS = {
 NAMES = (
     r"_*(alike|anew|apart|told|relief|usual|made_for|of_all|of_rest|opened|sharp_enough|pooled_where_alike)_*"
 )
-PAGE_CODE = r"```.*?```|^    \S.*?$|\{[{%#].*?[}%#]\}|\]\([^)]*\)"
+SUFFIXES = {".j2", ".md", ".py", ".rst", ".smk", ".svg", ".yaml"}
+STRINGS = tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)
+CODE = r"`+[^`]+`+"
+PAGE_CODE = rf"```.*?```|^    \S.*?$|\{{[{{%#].*?[}}%#]\}}|\]\([^)]*\)|{CODE}"
 
 
 def blank(match):
@@ -46,76 +48,51 @@ def blank(match):
 
 
 def prose(path):
-    """Pieces of prose and their first lines: pages, labels of figures, comments, and strings with blanks."""
+    """Prose of a file, at its lines: pages, labels of figures, comments, and strings with blanks; and its names in code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix in (".md", ".j2", ".rst"):
-        return [(1, re.sub(PAGE_CODE, blank, text, flags=re.DOTALL | re.MULTILINE))]
+        return re.sub(PAGE_CODE, blank, text, flags=re.DOTALL | re.MULTILINE), []
     if path.suffix == ".svg":
-        return [(1, "\n".join(re.findall("<!-- (.*?) -->", text)))]
+        return "\n".join(re.findall("<!-- (.*?) -->", text)), []
     if path.suffix == ".yaml":
-        return [(1, re.sub(r"^[ -]*[\w.*-]+:", "", text, flags=re.MULTILINE))]
-    pieces, commented = [], None
+        return re.sub(rf"^[ -]*[\w.*-]+:|{CODE}", blank, text, flags=re.MULTILINE), []
+    kept, line, names = [], 1, []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        line, words = token.start[0], re.sub(r"\{[^{}]*\}", blank, token.string)
-        if token.type == tokenize.COMMENT:
-            first, above = pieces.pop() if commented == line - 1 else (line, "")
-            pieces.append((first, f"{above}\n{words.lstrip('# ')}" if above else words.lstrip("# ")))
-            commented = line
-        elif token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)) and " " in words:
-            pieces.append((line, words))
-            commented = None
-    return pieces
+        is_prose = token.type == tokenize.COMMENT or (token.type in STRINGS and " " in token.string)
+        words = re.sub(rf"\{{[^{{}}]*\}}|{CODE}", blank, token.string.lstrip("# ")) if is_prose else " X "
+        if token.string.strip():
+            kept += ["\n" * (token.start[0] - line), words]
+            line = token.end[0]
+        if token.type == tokenize.NAME:
+            names.append((line, token.string))
+    return "".join(kept), names
 
 
-def faults(line, text):
-    text = re.sub(r"[ \t]*\n[ \t]*", "\n", re.sub(r"`+[^`]+`+", blank, text))
-    return [
-        f"{line + text[: found.end()].count(chr(10))}: {found[0]!r}: {replacement}"
-        for pattern, replacement in WORDS.items()
-        for found in re.finditer(pattern.replace(" ", r"[ \n]"), text)
-    ]
+def faults(path):
+    text, names = prose(path)
+    text = re.sub(r"[ \t]*\n[ \t]*", "\n", text)
+    for pattern, replacement in WORDS.items():
+        for found in re.finditer(pattern.replace(" ", r"[ \n]"), text):
+            yield f"{text[: found.end()].count(chr(10)) + 1}: {found[0]!r}: {replacement}"
+    for line, name in names:
+        if re.fullmatch(NAMES, name):
+            yield f"{line}: {name}: a noun or a verb"
 
 
-def names(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield node.lineno, node.name
-        elif isinstance(node, ast.arg):
-            yield node.lineno, node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.lineno, node.id
-
-
-def sources(*folders, suffixes):
+def sources():
     """Files of the project, without outputs of a build and pages that a template renders."""
     templates = ROOT / "docs/templates"
     rendered = {
         ROOT / "docs" / path.relative_to(templates).with_suffix("") for path in templates.rglob("*.j2")
     }
-    for folder in folders:
+    yield from (ROOT / "Snakefile", ROOT / "CONTRIBUTING.md")
+    for folder in ("config", "docs", "examples", "profiles", "results/reference/figures", "skem", "workflow"):
         for path in sorted((ROOT / folder).rglob("*")):
             built = {"_build", "gallery"} & {*path.relative_to(ROOT).parts}
-            if path.suffix in suffixes and not built and path not in rendered:
+            if path.suffix in SUFFIXES and not built and path not in rendered:
                 yield path
 
 
-def test_prose_has_no_banned_word_and_no_bare_clause():
-    folders = ("config", "docs", "examples", "profiles", "results/reference/figures", "skem", "workflow")
-    paths = sources(*folders, suffixes={".j2", ".md", ".py", ".rst", ".smk", ".svg", ".yaml"})
-    found = [
-        f"{path.relative_to(ROOT)}:{fault}"
-        for path in [*paths, ROOT / "Snakefile", ROOT / "CONTRIBUTING.md"]
-        for piece in prose(path)
-        for fault in faults(*piece)
-    ]
-    assert not found, "\n".join(found)
-
-
-def test_names_are_nouns_or_verbs():
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path in sources("skem", "workflow", suffixes={".py"})
-        for line, name in names(path)
-        if re.fullmatch(NAMES, name)
-    ]
+def test_terms():
+    found = [f"{path.relative_to(ROOT)}:{fault}" for path in sources() for fault in faults(path)]
     assert not found, "\n".join(found)
