@@ -142,13 +142,9 @@ def promise(log_density, dtype):
 def errors(seed):
     """Errors of the mixture of a seed; None where a covariance is singular."""
     rng = np.random.default_rng(seed)
-    with patch.object(problem, "ONE_CHUNK", problem.ONE_CHUNK if rng.random() < 0.5 else 0):
-        return errors_of(rng)
-
-
-def errors_of(rng):
-    drawn = draw(rng)
-    with Workers() as workers, single_threaded():
+    one_chunk = patch.object(problem, "ONE_CHUNK", problem.ONE_CHUNK if rng.random() < 0.5 else 0)
+    with one_chunk, Workers() as workers, single_threaded():
+        drawn = draw(rng)
         covariances = drawn.mixture.covariances
         if not (regularity(covariances).all() if covariances.shape[-2:] == (len(drawn.shift),) * 2 else True):
             return None

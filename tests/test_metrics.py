@@ -41,19 +41,24 @@ def test_scores_are_finite_at_minus_infinity():
 
 @pytest.mark.parametrize("measure", [scores, expected_calibration_error])
 @pytest.mark.parametrize(
-    ("log_proba", "words"),
+    ("y", "log_proba", "words"),
     [
-        ([[0.9, 0.1], [0.2, 0.8]], r"log_proba holds 0.9, .* at most 0: pass np.log\(p\)"),
-        ([[3.0, -4.0], [-1.0, -2.0]], r"log_proba holds 3, .*: pass predict_log_proba\(X\)"),
-        (np.log([[0.5, 0.5], [0.2, 0.6]]), "exp.log_proba. of row 1 sum to 0.8 instead of 1"),
-        (np.log10([[0.5, 0.5], [0.2, 0.8]]), "row 0 sum to 1.48"),
-        (np.full((2, 2), -np.inf), "row 0 sum to 0"),
-        (np.ma.masked_less(np.log([[0.5, 0.5], [0.2, 0.8]]), -1), "log_proba has masked entries"),
+        ([0, 1], [[0.9, 0.1], [0.2, 0.8]], r"log_proba holds 0.9, .* at most 0: pass np.log\(p\)"),
+        ([0, 1], [[3.0, -4.0], [-1.0, -2.0]], r"log_proba holds 3, .*: pass predict_log_proba\(X\)"),
+        ([0, 1], np.log([[0.5, 0.5], [0.2, 0.6]]), "exp.log_proba. of row 1 sum to 0.8 instead of 1"),
+        ([0, 1], np.log10([[0.5, 0.5], [0.2, 0.8]]), "row 0 sum to 1.48"),
+        ([0, 1], np.full((2, 2), -np.inf), "row 0 sum to 0"),
+        ([0, 1], np.ma.masked_less(np.log([[0.5, 0.5], [0.2, 0.8]]), -1), "log_proba has masked entries"),
+        ([0], [[np.nan, 0.0]], "log_proba"),
+        ([0], [0.0], "log_proba"),
+        ([], np.zeros((0, 2)), "log_proba"),
+        *((y, [[0.0, -np.inf]], "^y ") for y in ([2], [-1], [0.0], [0, 1])),
+        (["cat"], np.log([[0.5, 0.5]]), r"from 0 to 1: give np.searchsorted\(model.classes_, y\)"),
     ],
 )
-def test_invalid_log_probabilities(measure, log_proba, words):
+def test_invalid_input(measure, y, log_proba, words):
     with pytest.raises(ValueError, match=words):
-        measure([0, 1], log_proba)
+        measure(y, log_proba)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
@@ -74,25 +79,6 @@ def test_a_sample_of_weight_two_counts_as_two():
     for bad in (-weights, 0 * weights, weights[1:], np.full(len(y), np.nan)):
         with pytest.raises(ValueError, match="sample_weight must be 200 finite non-negative numbers"):
             scores(y, log_proba, sample_weight=bad)
-
-
-@pytest.mark.parametrize(
-    ("y", "log_proba"),
-    [
-        *((y, [[0.0, -np.inf]]) for y in ([2], [-1], [0.0], [0, 1])),
-        ([], np.zeros((0, 2))),
-        ([0], [[np.nan, 0.0]]),
-        ([0], [0.0]),
-    ],
-)
-def test_scores_refuse(y, log_proba):
-    with pytest.raises(ValueError, match=r"y |log_proba"):
-        scores(y, log_proba)
-
-
-def test_scores_of_text_labels():
-    with pytest.raises(ValueError, match=r"integers from 0 to 1: give np.searchsorted\(model.classes_, y\)"):
-        scores(["cat"], np.log([[0.5, 0.5]]))
 
 
 def test_calibration_by_hand():

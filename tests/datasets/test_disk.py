@@ -16,17 +16,12 @@ from skem import datasets
 ROOT = Path(__file__).parents[2]
 
 
-def python(code: str, tmp_path: Path, **environment: str) -> subprocess.Popen:
-    """Start another Python that knows the small data set."""
-    known = f"yaml.safe_load(open({str(tmp_path / 'datasets.yaml')!r}))"
-    code = (
-        f"import yaml\nfrom skem import datasets\nfrom skem.datasets import _known\n_known.entries = lambda: {known}\n"
-        + code
-    )
+def python(code: str, tmp_path: Path) -> subprocess.Popen:
+    """Start another Python that reads the small data set."""
     return subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", f"from skem import datasets\n{code}"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**os.environ, "SKEM_DATASETS": str(tmp_path / "datasets.yaml")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

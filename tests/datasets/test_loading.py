@@ -34,11 +34,10 @@ def test_a_mirror_alone_is_a_source(mirror):
 def test_a_reason_quotes_nothing_of_a_file(monkeypatch, tmp_path, content):
     """A file in the mirror folder may be a link to anything."""
     monkeypatch.setenv("SKEM_DATA_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.setenv("SKEM_OFFLINE", "1")
     (tmp_path / "mirror/ozone").mkdir(parents=True)
     (tmp_path / "elsewhere").write_bytes(content)
     (tmp_path / "mirror/ozone/eighthr.data").symlink_to(tmp_path / "elsewhere")
-    record = datasets.fetch("ozone", home=tmp_path / "home")
+    record = datasets.fetch("ozone")
     assert not record["available"]
     assert "table" in record["reasons"][0]
     assert "secret" not in str(record)
