@@ -3,19 +3,9 @@
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from skem.repro.render.format import document, interval, number, table
+from skem.repro.render.format import document, table
 
 NAN = float("nan")
-
-
-def test_numbers_have_digits_and_missing_ones_are_dashes():
-    assert [number(97.481, 2), number(0.5, "+.1f"), number(NAN), number(None, 1, "")] == [
-        "97.48",
-        "+0.5",
-        "-",
-        "",
-    ]
-    assert [interval(97.48, 97.1, 97.9, 1), interval(97.48, NAN, NAN)] == ["97.5 [97.1, 97.9]", "97.48"]
 
 
 def test_a_cell_is_shown_as_its_text_whatever_it_contains():
