@@ -14,12 +14,6 @@ def test_named_files_exist():
         assert link.startswith("https://") or (ROOT / link).exists(), link
 
 
-def test_it_is_short_with_short_lines():
-    lines = TEXT.splitlines()
-    assert len(lines) <= 110
-    assert [line for line in lines[1:] if len(line) > 120] == []
-
-
 def test_examples(capsys):
     first, second = (block.split("```")[0] for block in TEXT.split("```python\n")[1:])
     printed = re.findall(r"[0-9.]+", re.search(r"print\(.*\)  # (.+)$", first, re.MULTILINE)[1])
