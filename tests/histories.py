@@ -1,6 +1,7 @@
 """Synthetic histories of training."""
 
 import numpy as np
+import pandas as pd
 
 from skem.repro.training.settings import COLUMNS, blocks_of
 
@@ -27,6 +28,18 @@ def entry(iteration, test, validation=None, **other):
     row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
     row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test, "test_ece": test / 10}
     return row | {"log_likelihood": -1.0, "objective": -1.0} | other
+
+
+def of_runs(method, setting, by_run, dataset, validation=None, n_folds=1, **columns):
+    """A history of one setting, from accuracies by run and iteration; each fold has a point less than the one before."""
+    known = {"dataset": dataset, "method": method, "setting": setting, "n_test": 100}
+    known |= described(setting) | columns
+    return pd.DataFrame(
+        row
+        for run, accuracies in enumerate(by_run)
+        for fold in range(n_folds)
+        for row in curve(np.subtract(accuracies, 0.01 * fold), validation, run=run, fold=fold, **known)
+    )
 
 
 def curve(test, validation=None, **other):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, evaluate, evaluator, reference_values
-from histories import curve, described
+from histories import described, of_runs
 
 from skem.repro import papers
 from skem.repro.files import read_table
@@ -31,14 +31,8 @@ def detail(name, evidence, **choices):
     return evaluated(name, evidence, **choices).detail
 
 
-def history(method, setting, accuracies, dataset="mnist", **columns):
-    known = {"dataset": dataset, "method": method, "setting": setting} | described(setting)
-    known |= {"n_train": 10, "n_validation": 0, "n_test": 100} | columns
-    return pd.DataFrame(row for run, own in enumerate(accuracies) for row in curve(own, run=run, **known))
-
-
 def test_evidence_of_the_test_selected_iteration():
-    table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
+    table = of_runs("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]], "mnist")
     evidence = evidence_of({"mnist": table})
     cell = {"dataset": "mnist", "method": "pskem", "setting": "3x13-K60"}
     found = evidence.evidence.estimate("test_selected_iteration", **cell)
@@ -97,7 +91,7 @@ def test_claims_fail_with_other_results(name, column, rows, change):
 
 
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():
-    table = history("pskem", "10x15-K100", [[0.8, 0.9], [0.8, 0.9]], "fashion_mnist")
+    table = of_runs("pskem", "10x15-K100", [[0.8, 0.9], [0.8, 0.9]], "fashion_mnist")
     seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
     evidence = evidence_of({"fashion_mnist": table}, {"fashion_mnist": seconds})
     assert fit_seconds(evidence.evidence, "pskem", "10x15-K100").mean == 6

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, page
-from histories import curve, described
+from histories import described, of_runs
 
 from skem.metrics import operation_count
 from skem.repro import papers
@@ -13,16 +13,8 @@ from skem.repro.papers.pulford2022 import figures, tables
 PAPER = papers.settings("pulford2022", ROOT / "config")
 
 
-def history(method, setting, by_run, dataset="mnist_half", validation=None, n_folds=1, **columns):
-    """Each fold has a point less than the one before."""
-    known = {"dataset": dataset, "method": method, "setting": setting, "rows": "all", "n_test": 100}
-    known |= described(setting) | columns
-    found = pd.DataFrame(
-        row
-        for run, accuracies in enumerate(by_run)
-        for fold in range(n_folds)
-        for row in curve(np.subtract(accuracies, 0.01 * fold), validation, run=run, fold=fold, **known)
-    )
+def history(method, setting, by_run, dataset="mnist_half", rows="all", **more):
+    found = of_runs(method, setting, by_run, dataset, rows=rows, **more)
     return found.assign(shared_proportion=0.5 / found["iteration"])
 
 
@@ -52,7 +44,15 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
         how = {"n_folds": 2, "folds": "stratified", "scale": scale, "reg_covar": 0.1}
         parts.append(history("audit", name, [[0.8, 0.9 + lift], [0.8, 0.92 + lift]], "rice", **how))
         parts.append(
-            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", [0.5 + lift, 0.4], rows="part", **how)
+            history(
+                "audit",
+                name,
+                [[0.85, 0.7], [0.85, 0.7]],
+                "rice",
+                validation=[0.5 + lift, 0.4],
+                rows="part",
+                **how,
+            )
         )
     table = tables.audit(pd.concat(parts), ["audit"])
     own = table[table["scale"] == "standard"].set_index("protocol")["accuracy"]
