@@ -152,7 +152,9 @@ class Expectation:
         if total is None:
             if model is self._whole:
                 return added
-            mixture, scatter = self.parameters.mixture, np.zeros(self._scatter_shape)
+            mixture, (first_size, *shape) = self.parameters.mixture, self._scatter_shape
+            # As in `of_chunk`: another part may be one chunk of all classes.
+            scatter = np.zeros((first_size if self._with_sums else 0, *shape))
             counts, offsets = np.zeros(mixture.weights.shape), np.zeros(mixture.means.shape)
             total = Statistics(counts, offsets, scatter, dtype=self.dtype)
         total.log_likelihood += added.log_likelihood

@@ -18,15 +18,19 @@ from sklearn.base import clone
 
 import skem
 from skem.datasets import ParquetRows
-from skem.engine.parts import PART_ROWS
+from skem.engine import parts
+from skem.estimators import _dask
 
-N, M, K = 2 * PART_ROWS + 12_345, 4, 4
+PART_ROWS = 4000
+N, M, K = 2 * PART_ROWS + 1234, 4, 4  # The last part is one chunk, and the others have one per class.
 NAMES = ["a", "b", "c", "d"]
 
 
 @pytest.fixture(autouse=True)
-def _threads():
-    """Dask computes in threads of this process, unless a test has a cluster."""
+def _threads(monkeypatch):
+    """Dask computes in threads of this process, unless a test has a cluster; parts are small."""
+    monkeypatch.setattr(parts, "PART_ROWS", PART_ROWS)
+    monkeypatch.setattr(_dask, "PART_ROWS", PART_ROWS)
     with dask.config.set(scheduler="threads"):
         yield
 
@@ -72,8 +76,8 @@ def assert_same_bits(one, other):
 
 def chunked(X, y=None, w=None):
     """The samples as Dask arrays, with chunks of other sizes than each other and the parts."""
-    columns = [None if a is None else da.from_array(a, chunks=60_001) for a in (y, w)]
-    return [da.from_array(X, chunks=(50_000, 3)), *columns]
+    columns = [None if a is None else da.from_array(a, chunks=3001) for a in (y, w)]
+    return [da.from_array(X, chunks=(2500, 3)), *columns]
 
 
 def refused(error, match, model, *samples):
@@ -211,7 +215,7 @@ def test_errors_name_part_and_row(data):
 
 
 def test_masked_entries_of_dask_arrays_are_missing_values(data):
-    some = [values[::177] for values in data]
+    some = [values[::9] for values in data]
     X, y, w = chunked(*some)
     masked_X, masked_w = da.ma.masked_greater(X, 2.0), da.ma.masked_less(w, np.median(some[2]))
     with_nan = np.where(some[0] > 2.0, np.float32(np.nan), some[0])
@@ -279,7 +283,7 @@ def test_refused_files(file, frame, tmp_path):
     with pytest.raises(ValueError, match=r"no \*.parquet"):
         ParquetRows(tmp_path / "..")
     model, other = clone(SKEM), tmp_path / "other.parquet"
-    pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=50_000)
+    pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=2500)
     refused(ValueError, "y has other row groups than X", model, X, ParquetRows(other, "label"))
     labels = pa.array(frame["label"].where(np.arange(N) != 7))
     pq.write_table(pa.table({"label": labels}), other, row_group_size=PART_ROWS)
@@ -291,7 +295,7 @@ def test_refused_files(file, frame, tmp_path):
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_memory_layout_does_not_matter(data, tmp_path, missing):
     """A data frame has contiguous columns, and a column of a file too."""
-    X, y = data[0][::150].astype(float), data[1][::150]
+    X, y = data[0][::9].astype(float), data[1][::9]
     X[::7, 1] = np.nan if missing else 0.1
     table = pd.DataFrame(X, columns=NAMES).assign(label=y)
     model = skem.SKEMClassifier(6, random_state=0, max_iter=2)
