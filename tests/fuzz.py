@@ -22,7 +22,6 @@ from skem.engine import problem
 from skem.engine.seeds import SEEDS
 
 REFUSALS = (
-    "spreads too far",
     "spreads too little",
     "too far",
     "of one class only",

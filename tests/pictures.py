@@ -118,13 +118,9 @@ FORMS = {
 }
 
 
-def flipped(blob: bytes) -> bytes:
-    return blob[:-5] + bytes([blob[-5] ^ 1]) + blob[-4:]
-
-
 DAMAGE = {
     "truncated": lambda blob: blob[: len(blob) // 2],
-    "one bit": flipped,
+    "one bit": lambda blob: blob[:-5] + bytes([blob[-5] ^ 1]) + blob[-4:],
     "empty": lambda blob: b"",
     "a web page": lambda blob: b"<!DOCTYPE html><html>Please log in</html>",
     "a pickle": lambda blob: pickle.dumps({"data": 1}),

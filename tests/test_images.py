@@ -201,19 +201,13 @@ REFUSED = [
     (lambda: HalfSize().transform(np.ones((2, 27, 28))), "both sides must be even, got 27 x 28 pixels"),
     (lambda: UnitRange().fit(np.array([[["a", "b"]]])), "UnitRange: real pixel values expected, got <U1"),
     (lambda: Deskew().fit(np.eye(4)[None] - 0.5), "Deskew: 12 of 16 values are negative"),
-    (
-        lambda: Deskew().fit(np.where(STROKES > 0.5, np.nan, 0)),
-        "Deskew: .* of 1568 values are NaN or infinite",
-    ),
+    (lambda: Deskew().fit(np.where(STROKES > 0.5, np.nan, 0)), "Deskew: .* of 1568 values are NaN"),
     (lambda: CovariancePCA().fit(np.where(np.eye(9), np.inf, 0)), "CovariancePCA: 9 of 81 values are NaN"),
     (lambda: UnitRange().fit(STROKES * 16), r"uint8 or \[0, 1\] floats, not float64 [-\d]"),
     (lambda: ImageStandardizer(scope="pixel").fit(SQUARE), "scope must be 'image' or 'global', got 'pixel'"),
     (lambda: Reshape(shape=(28, 28)).fit(SQUARE), r"cannot make rows of shape \(28, 28\) of \(2, 4, 4\)"),
     *(
-        (
-            lambda k=k: CovariancePCA(n_components=k).fit(PIXELS),
-            f"n_components={k!r} asked of 8 rows and 20 fe",
-        )
+        (lambda k=k: CovariancePCA(n_components=k).fit(PIXELS), f"n_components={k!r} asked of 8 rows")
         for k in (0, 9, 2.5, "mle")
     ),
     (lambda: windows((8, 8), 9, 1), "a window of 9 x 9 pixels does not fit in an image of 8 x 8"),

@@ -7,11 +7,8 @@ import json
 import lzma
 import pickle
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_allclose
 from PIL import Image
 
@@ -167,12 +164,11 @@ def test_waves_are_those_of_the_definition():
     assert not np.array_equal(waveform(4000, 1)[0], data)
 
 
-@given(arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.floats(-9, 9)))
-def test_content_hash_is_of_the_content(data):
-    target = np.arange(len(data))
+def test_content_hash_is_of_the_content():
+    data, target = rng.normal(size=(4, 3)), np.arange(4)
     found = datasets.content_hash(data, target)
     assert found == datasets.content_hash(np.asfortranarray(data), target.astype(">i8"))
     assert found == datasets.content_hash(np.repeat(data, 2, axis=0)[::2], target)
-    for other in (data + 1, data.astype(np.float32), data.reshape(-1, 1, data.shape[1])):
+    for other in (data + 1, data.view(np.int64), data.reshape(-1, 1, data.shape[1])):
         assert found != datasets.content_hash(other, target)
     assert found != datasets.content_hash(data, target + 1)
