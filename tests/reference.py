@@ -197,6 +197,12 @@ def overlapping_classes(seed=0, n=(60, 45, 50), m=3):
     return X[order], y[order]
 
 
+def blobs(n, m=6, K=12, spread=2, seed=0):
+    """Samples (n, m) of round clusters of equal size, whose centres have a standard deviation of ``spread``."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, m)) + spread * rng.normal(size=(K, m))[rng.integers(0, K, n)]
+
+
 def equal_classes(n=60, m=4, L=2, seed=0):
     """Rows (n, m) of classes of equal size, one apart, in turn, and their labels."""
     y = np.arange(n) % L

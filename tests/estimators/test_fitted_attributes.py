@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -105,21 +104,6 @@ def test_fitted_arrays_cannot_be_edited():
     assert not mixture.means_.any()
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "component_log_density", "score_samples"])
-def test_memory_of_predictions(method):
-    samples = np.random.default_rng(0).normal(size=(200_000, 2))
-    model = skem.GaussianMixture(10, max_iter=1, tol=0, random_state=0).fit(samples[:1000])
-    predict = getattr(model, method)
-    predict(samples[:1000])
-    tracemalloc.start()
-    try:
-        result = predict(samples)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < result.nbytes + 2**21
-
-
 @pytest.mark.parametrize(
     ("model", "name", "value", "message"),
     [
@@ -155,11 +139,3 @@ def test_other_priors_after_discriminative_training():
     weights = (new / model.priors_)[y[1::2]]
     before, after = (log_loss(y[1::2], p, sample_weight=weights) for p in (proba, adjusted))
     assert after < 0.8 * before
-
-
-def test_priors_after_the_fit():
-    model = skem.SKEMClassifier(6, max_iter=1, random_state=0).fit(X, SPECIES)
-    new = np.array([0.2, 0.3, 0.5])
-    expected = model.predict_proba(X) * new / model.priors_
-    model.priors_ = new
-    assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)

@@ -1,12 +1,11 @@
 """KMeans against scikit-learn's, a slow reference, and itself in other configurations."""
 
-import tracemalloc
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from numpy.testing import assert_allclose, assert_array_equal
+from reference import blobs
 from sklearn.cluster import KMeans as Peer
 from sklearn.datasets import load_iris
 
@@ -16,11 +15,6 @@ from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
 
 X, _ = load_iris(return_X_y=True)
-
-
-def blobs(n=9000, m=6, K=12, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, m)) + 2 * rng.normal(size=(K, m))[rng.integers(0, K, n)]
 
 
 @pytest.mark.parametrize(("K", "tol"), [(1, 0), (9, 1e-4), (9, 1e-2), (130, 0)])
@@ -61,21 +55,6 @@ def test_sample_weights_are_repetitions(init):
     assert_allclose(weighted.cluster_centers_, plain.cluster_centers_, rtol=1e-9, atol=1e-12)
     assert_allclose(weighted.inertia_, plain.inertia_)
     assert_array_equal(weighted.labels_, weighted.predict(samples))  # including samples without weight
-
-
-def test_files_are_read_in_chunks(tmp_path):
-    samples = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float32, shape=(200_000, 30))
-    rng = np.random.default_rng(0)
-    for begin in range(0, len(samples), 50_000):
-        samples[begin : begin + 50_000] = rng.standard_normal((50_000, 30), dtype=np.float32)
-    init = np.full(2, 0.5), np.stack([np.full(30, -0.1), np.full(30, 0.1)]), np.repeat(np.eye(30)[None], 2, 0)
-    for model in (KMeans(5, random_state=0), GaussianMixture(2, init_params=init, tol=0)):
-        model.set_params(max_iter=1).fit(samples[:1000])  # compiles
-        tracemalloc.start()
-        model.fit(samples)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < 0.5 * samples.nbytes
 
 
 def test_seeds_are_what_their_names_say():

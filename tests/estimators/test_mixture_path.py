@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from reference import blobs
 from sklearn.datasets import load_iris
 
 from skem import GaussianMixture, GaussianMixturePath
@@ -12,15 +13,10 @@ X, _ = load_iris(return_X_y=True)
 TYPES = ["full", "tied", "diag", "spherical"]
 
 
-def clusters(K=3, n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, 2)) + 8 * rng.normal(size=(K, 2))[rng.integers(0, K, n)]
-
-
 @pytest.mark.parametrize("criterion", ["bic", "aic", "icl", "held_out"])
 def test_clusters_are_counted(criterion):
     path = GaussianMixturePath(n_components=range(1, 6), covariance_types=["spherical"], criterion=criterion)
-    best = path.set_params(random_state=0).fit(clusters()).best_estimator_
+    best = path.set_params(random_state=0).fit(blobs(n=600, m=2, K=3, spread=8)).best_estimator_
     # The Akaike criterion and held-out samples may choose a few more.
     assert best.n_components == 3 or (criterion in ("aic", "held_out") and best.n_components >= 3)
 
