@@ -11,17 +11,18 @@ import skem
 
 X, y = load_iris(return_X_y=True)
 QUICK = {"max_iter": 3, "tol": 0, "random_state": 0}
-MODELS = [
-    skem.SKEMClassifier(6, **QUICK),
-    skem.PSKEMClassifier(6, n_blocks=2, **QUICK),
-    skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **QUICK),
-    skem.SDGMClassifier(1, max_iter=3),
-]
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")
 
 
-@every_model
+@pytest.mark.parametrize(
+    "model",
+    [
+        skem.PSKEMClassifier(6, n_blocks=2, **QUICK),
+        skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **QUICK),
+        skem.SDGMClassifier(1, max_iter=3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
 def test_two_classes_have_the_log_odds_of_the_second(model):
     few = y > 0
     model.fit(X[few][::2], np.array(["no", "no", "yes"])[y][few][::2])

@@ -81,6 +81,7 @@ def test_files_have_the_same_model(name, through):
     loaded = through(model)
     assert_same(loaded, model, FRAME)
     assert set(vars(loaded)) == set(vars(model))
+    assert list(loaded.feature_names_in_) == list(FRAME)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(FRAME[["b", "a", "c", "d"]])
     if hasattr(model, "partial_fit") and not getattr(model, "early_stopping", False):

@@ -26,19 +26,6 @@ def every(*models):
     return pytest.mark.parametrize("model", models, ids=model_name)
 
 
-@every(SKEM, PSKEM)
-def test_fit_iterations_yields_every_iteration(model):
-    sample_weight = np.linspace(0.5, 2, len(y))
-    model = clone(model).set_params(max_iter=4)
-    for n_iter, seen in enumerate(model.fit_iterations(X, y, sample_weight), start=1):
-        assert seen is model
-        stopped = clone(model).set_params(max_iter=n_iter).fit(X, y, sample_weight)
-        assert_array_equal(seen.class_log_density(X), stopped.class_log_density(X))
-        assert_array_equal(seen.objective_, stopped.objective_)
-        assert seen.n_iter_ == n_iter == len(seen.objective_) == len(seen.log_likelihood_)
-    assert n_iter == 4
-
-
 # Convergence
 
 

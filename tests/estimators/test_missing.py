@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import reference_missing as reference
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import full_covariances, unit_covariances
 from reference_missing import holes
@@ -12,15 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
-from skem import (
-    DiscriminativePSKEMClassifier,
-    DiscriminativePSKEMClassifierCV,
-    GaussianMixture,
-    MDAClassifier,
-    PRBFClassifier,
-    PSKEMClassifier,
-    SKEMClassifier,
-)
+import skem
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -53,7 +43,7 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
     init, log_sharing = initial_parameters(covariance_type), 0.0
     options = {"covariance_type": covariance_type, "reg_covar": ridge, "standardize": False, "max_iter": 3}
-    model = SKEMClassifier(init_params=init, options={"sharing": sharing}, **options)
+    model = skem.SKEMClassifier(init_params=init, options={"sharing": sharing}, **options)
     if sharing is not None:
         model.set_params(options={"sharing": sharing, "groups": [[0, 3], [1], [2, 4]]})
         log_sharing = np.log(np.where([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], 1.0, sharing))
@@ -67,7 +57,7 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
     # Samples without classes are of one class.
     init = initial_parameters(covariance_type, K=2, L=1)
-    mixture = GaussianMixture(2, init_params=(init[0][:, 0], *init[1:]), tol=0, **options)
+    mixture = skem.GaussianMixture(2, init_params=(init[0][:, 0], *init[1:]), tol=0, **options)
     mixture.fit(X, sample_weight=weights)
     codes = np.zeros(len(X), dtype=int)
     pi, means, P, log_likelihoods = reference.em(
@@ -79,44 +69,18 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     assert_allclose(mixture.score(X, sample_weight=weights), log_likelihoods[-1], rtol=1e-8)
 
 
-@settings(deadline=None, max_examples=15)
-@given(
-    seed=st.integers(0, 2**31),
-    covariance_type=st.sampled_from(TYPES),
-    init=st.sampled_from(["class", "class_kmeans", "sample", "uniform"]),
-    sharing=st.sampled_from([None, 0.0, 0.4]),
-    reg_covar=st.sampled_from([1e-6, 0.1]),
-    standardize=st.booleans(),
-    share=st.sampled_from([0.05, 0.3, 0.6]),
-)
-def test_objective_never_falls(seed, covariance_type, init, sharing, reg_covar, standardize, share):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, 3)) * 10.0 ** rng.integers(-2, 3, size=3)
-    X, y = holes(X, share, seed), np.arange(60) % 2
-    options = {"covariance_type": covariance_type, "options": {"sharing": sharing}, "reg_covar": reg_covar}
-    options |= {"init_params": init, "standardize": standardize, "max_iter": 8, "random_state": seed}
-    model = PSKEMClassifier(4, n_blocks=2, **options).fit(X, y)
-    assert (np.diff(model.objective_) >= -1e-9 * (1 + np.abs(model.objective_[1:]))).all()
-    log_density = model.class_log_density(X)[np.arange(60), y]
-    assert_allclose(model.log_likelihood_[-1], log_density.mean(), rtol=1e-7, atol=1e-7)
-
-
-def test_threads_and_weights():
-    X, weights = holes(np.tile(IRIS, (20, 1))), np.random.default_rng(0).integers(1, 3, 150)
-    y = np.tile(SPECIES, 20)
-    options = {"n_blocks": 2, "max_iter": 4, "random_state": 0, "priors": "empirical"}
-    one, three = (PSKEMClassifier(6, n_jobs=n, **options).fit(X, y) for n in (1, 3))
+def test_threads_do_not_change_a_bit():
+    X, y = holes(np.tile(IRIS, (20, 1))), np.tile(SPECIES, 20)
+    one, three = (skem.PSKEMClassifier(6, max_iter=4, random_state=0, n_jobs=n).fit(X, y) for n in (1, 3))
     assert_array_equal(one.class_log_density(X), three.class_log_density(X))
-    X, y = X[:150], y[:150]
-    weighted = PSKEMClassifier(6, **options).fit(X, y, weights)
-    repeated = PSKEMClassifier(6, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert_allclose(repeated.class_log_density(X), weighted.class_log_density(X), rtol=1e-6, atol=1e-6)
 
 
 def test_discriminative_training_uses_complete_samples():
     X = IRIS.copy()
     X[3, 1] = np.nan
-    model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(X, NAMES)
+    model = skem.DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(
+        X, NAMES
+    )
     assert np.isfinite(model.predict_log_proba(X)).all()
     assert (model.blocks_[0].means != model.generative_blocks_[0].means).any()
     # Each sample of a class misses a feature, and no feature is missing in all of them.
@@ -128,12 +92,12 @@ def test_discriminative_training_uses_complete_samples():
 @pytest.mark.parametrize(
     "model",
     [
-        SKEMClassifier(6, random_state=0),
-        SKEMClassifier(6, init_params="uniform", random_state=0),
-        PSKEMClassifier(6, n_blocks=2, random_state=0),
-        MDAClassifier(6, random_state=0),
-        DiscriminativePSKEMClassifier(random_state=0),
-        DiscriminativePSKEMClassifierCV(random_state=0),
+        skem.SKEMClassifier(6, random_state=0),
+        skem.SKEMClassifier(6, init_params="uniform", random_state=0),
+        skem.PSKEMClassifier(6, n_blocks=2, random_state=0),
+        skem.MDAClassifier(6, random_state=0),
+        skem.DiscriminativePSKEMClassifier(random_state=0),
+        skem.DiscriminativePSKEMClassifierCV(random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -147,7 +111,7 @@ def test_an_unknown_feature_of_a_class_spreads_as_in_all_samples():
     unknown = [1, 3]
     X = np.where((SPECIES == 2)[:, None] & np.isin(np.arange(4), unknown), np.nan, IRIS)
     rest = IRIS[SPECIES != 2][:, unknown]
-    model = SKEMClassifier(3, max_iter=20, random_state=0).fit(X, NAMES)  # one component per class
+    model = skem.SKEMClassifier(3, max_iter=20, random_state=0).fit(X, NAMES)  # one component per class
     assert_allclose(model.means_[2, unknown], rest.mean(axis=0), rtol=0.03)
     covariance = model.covariances_[2][np.ix_(unknown, unknown)] - model.reg_covar * np.diag(
         IRIS.var(axis=0)[unknown]
@@ -161,10 +125,10 @@ def test_an_unknown_feature_of_a_class_spreads_as_in_all_samples():
 @pytest.mark.parametrize(
     "model",
     [
-        SKEMClassifier(7, covariance_type="tied", init_params="sample", standardize=False),
-        PSKEMClassifier(7, n_blocks=2, arrangement="random"),
-        PSKEMClassifier(6, arrangement=[[0, 1, 2], [1, 3], [2]], init_params="uniform"),
-        PRBFClassifier(6, sharing=0.25, covariance_type="diag", tol=0),
+        skem.SKEMClassifier(7, covariance_type="tied", init_params="sample", standardize=False),
+        skem.PSKEMClassifier(7, n_blocks=2, arrangement="random"),
+        skem.PSKEMClassifier(6, arrangement=[[0, 1, 2], [1, 3], [2]], init_params="uniform"),
+        skem.PRBFClassifier(6, sharing=0.25, covariance_type="diag", tol=0),
     ],
     ids=str,
 )
@@ -198,7 +162,7 @@ def test_predictions_of_classifiers(model):
 def test_marginals_and_imputation(covariance_type):
     X = holes(IRIS * [1, 10, 1, 1])
     options = {"covariance_type": covariance_type, "standardize": covariance_type != "full"}
-    model = GaussianMixture(2, max_iter=5, tol=0, random_state=0, **options).fit(X)
+    model = skem.GaussianMixture(2, max_iter=5, tol=0, random_state=0, **options).fit(X)
     P = full_covariances(model.covariances_, 2, 4)
     expected, filled = np.empty((len(X), 2)), X.copy()
     for n, x in enumerate(X):
@@ -211,6 +175,7 @@ def test_marginals_and_imputation(covariance_type):
         joint = expected[n] + np.log(model.weights_)
         filled[n, h] = np.exp(joint - logsumexp(joint)) @ np.array(means)
     joint = expected + np.log(model.weights_)
+    assert_allclose(model.log_likelihood_[-1], logsumexp(joint, axis=1).mean(), rtol=1e-8)
     assert_allclose(model.component_log_density(X), expected, rtol=1e-8, atol=1e-8)
     assert_allclose(model.score_samples(X), logsumexp(joint, axis=1), rtol=1e-8, atol=1e-8)
     responsibilities = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
