@@ -15,6 +15,7 @@ from sklearn.mixture import GaussianMixture as Peer
 from skem import GaussianMixture
 
 TYPES = ["full", "tied", "diag", "spherical"]
+pytestmark = pytest.mark.filterwarnings("error", "ignore:.*did not converge")
 every_type = pytest.mark.parametrize("covariance_type", TYPES)
 
 
@@ -24,14 +25,6 @@ def clusters(n=900, m=4, K=3, seed=0):
         rng.normal(size=(n // K, m)) @ rng.normal(size=(m, m)) + 4 * rng.normal(size=m) for _ in range(K)
     ]
     return np.concatenate(parts)
-
-
-@pytest.fixture(autouse=True)
-def no_warnings_but_about_convergence():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message=".*did not converge")
-        yield
 
 
 @every_type

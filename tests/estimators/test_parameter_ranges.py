@@ -1,7 +1,5 @@
 """Numeric parameters at the ends of their ranges: a fit with finite predictions, or an error that names the parameter."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -14,32 +12,18 @@ ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(sk
 CHEAP = {"max_iter": 2, "discriminative_iter": 2, "em_iter": 2, "n_components": 2, "early_stopping": True, "random_state": 0}  # fmt: skip
 SEARCHES = {"cv": 2, "n_blocks": 1, "reg_covar": 0.1, "covariance_type": "tied", "scaling": "standard", "max_doublings": 0}  # fmt: skip
 SEARCHES |= {"training_temperature": 2.0, "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
-VALUES = [
-    2**70,
-    5e-324,
-    1e-308,
-    np.finfo(float).max,
-    2.0,
-    np.float32(2),
-    np.int64(2),
-    np.float64(0.5),
-    -5e-324,
-]
+VALUES = 2**70, 5e-324, 1e-308, np.finfo(float).max, np.float32(2), np.int64(2), np.float64(0.5), -5e-324
 
 X = np.random.default_rng(0).normal(size=(24, 2)) + np.arange(24)[:, None] % 2 * 2
 Y = np.arange(24) % 2
 
 
-def cheap(estimator):
-    known = CHEAP | SEARCHES if "estimator" in estimator().get_params() else CHEAP
-    parameters = {name: value for name, value in known.items() if name in estimator().get_params(deep=False)}
-    return parameters
-
-
 def made(estimator, name, value):
     """An estimator with a parameter, or an option, of this value."""
-    known = name in estimator().get_params(deep=False)
-    return estimator(**cheap(estimator) | ({name: value} if known else {"options": {name: value}}))
+    known = estimator().get_params(deep=False)
+    cheap = CHEAP | SEARCHES if "estimator" in known else CHEAP
+    parameters = {name: value for name, value in cheap.items() if name in known}
+    return estimator(**parameters | ({name: value} if name in known else {"options": {name: value}}))
 
 
 def numeric(estimator):

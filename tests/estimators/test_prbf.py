@@ -9,11 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
 from scipy.stats import multivariate_normal
 
-from skem import (
-    GaussianMixture,
-    PRBFClassifier,
-    SKEMClassifier,
-)
+from skem import GaussianMixture, PRBFClassifier, SKEMClassifier
 from skem.engine.covariances import COVARIANCE_TYPES
 
 TYPES = list(COVARIANCE_TYPES)

@@ -6,19 +6,14 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from skem import (
-    DiscriminativePSKEMClassifier,
-    DiscriminativePSKEMClassifierCV,
-    GaussianMixture,
-    GaussianMixturePath,
-)
+import skem
 
 X, y = load_iris(return_X_y=True)
 SEARCHES = {
-    DiscriminativePSKEMClassifierCV(
+    skem.DiscriminativePSKEMClassifierCV(
         n_components=3, n_blocks=1, reg_covar=0.1, scaling="standard", cv=2, random_state=0
-    ): DiscriminativePSKEMClassifier,
-    GaussianMixturePath(n_components=2, covariance_types=["tied"], random_state=0): GaussianMixture,
+    ): skem.DiscriminativePSKEMClassifier,
+    skem.GaussianMixturePath(n_components=2, covariance_types=["tied"], random_state=0): skem.GaussianMixture,
 }
 METHODS = "predict", "predict_proba", "score_samples", "sample", "score"
 OF_CLASSIFIERS = "predict_log_proba", "predict_joint_log_proba", "decision_function", "class_log_density"

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 
 import skem
@@ -36,7 +37,7 @@ def with_outliers(X, n=4):
 
 
 def robust(model, **params):
-    return type(model)(**model.get_params() | {"standardize": "robust"} | params)
+    return clone(model).set_params(**{"standardize": "robust"} | params)
 
 
 @every_classifier
