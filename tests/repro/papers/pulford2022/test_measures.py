@@ -150,7 +150,7 @@ def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
     """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
     rng, notes = np.random.default_rng(0), []
     stable = drawn({("unregularised", "3x12-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
-    for _ in range(4):
+    for _ in range(2):
         runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
         notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
     assert not [note for note in notes if "initialisation fails" in note]

@@ -172,15 +172,15 @@ def test_errors_of_a_fold():
 def test_faithful_copies_seldom_refute_the_best_of_a_column():
     """One method wins four cross-validations of five, and any other one the fifth; the paper's is one more repetition."""
     rng, named, refuted, surprises = np.random.default_rng(0), list(PAPER.methods).index("lambda025"), 0, 0
-    for _ in range(60):
+    for _ in range(40):
         errors = rng.normal(0, 1, (26, len(PAPER.methods)))
         errors[:, 0] -= 2.1
         winner = errors[-1].argmin()
         errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
         surprises += winner > 0
         refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").detail == "fails"
-    assert surprises > 9
-    assert refuted <= 6  # 3 of 60, and two standard deviations
+    assert surprises > 6
+    assert refuted <= 4  # 2 of 40, and a standard deviation
 
 
 def test_standard_deviations_over_folds():
