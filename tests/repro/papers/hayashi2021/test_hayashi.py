@@ -138,13 +138,7 @@ def test_networks_that_were_not_run():
     assert page("hayashi_images", tables.table2(nothing, STATED, PAPER)).count("not available") >= 3
 
 
-def test_figures():
-    figure = FIGURES["hayashi_components"]
-    figure.draw(figure.rows({"hayashi2021_components_raw": VALUES["components_raw"]}, PAPER), PAPER)
-    figure = FIGURES["hayashi_features"]
-    points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1], "method": "softmax"})
-    rows = figure.rows({"a": points, "b": points.assign(method="sdgm")}, PAPER)
-    assert [ax.get_title() for ax in figure.draw(rows, PAPER)] == ["softmax", "SDGM"]
-    _, ax = figure.drawn({"a": pd.DataFrame()}, PAPER)
+def test_a_figure_without_results_says_so():
+    _, ax = FIGURES["hayashi_features"].drawn({"a": pd.DataFrame()}, PAPER)
     assert [text.get_text() for text in ax.texts] == ["No results in this run"]
     plt.close("all")

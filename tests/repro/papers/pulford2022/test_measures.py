@@ -7,10 +7,8 @@ from claims import ROOT, evaluate, evaluator, reference_values
 from histories import described, of_runs
 
 from skem.repro import papers
-from skem.repro.files import read_table
 from skem.repro.ledger import estimates
 from skem.repro.papers.pulford2022 import values as measured
-from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.papers.pulford2022.measures import fit_seconds
 
 PAPER = papers.settings("pulford2022", ROOT / "config")
@@ -44,21 +42,6 @@ def test_evidence_of_the_test_selected_iteration():
     assert over_svm.measured == pytest.approx(97.4 - 96.7)
     with pytest.raises(estimates.NotRun, match="pskem on mnist, setting = 3x13-K40"):
         evidence.evidence.estimate("test_selected_iteration", **cell | {"setting": "3x13-K40"})
-
-
-def test_specification_curve():
-    figure = FIGURES["specifications"]
-    table = read_table(ROOT / "results/reference/interpretations.csv")
-    curve = figure.rows({"interpretations": table}, PAPER)
-    assert list(curve["dataset"].unique()) == list(PAPER.headlines)
-    cifar = curve[curve["dataset"] == "cifar10"]
-    assert len(cifar) == 6  # three covariance regularisations, two scales
-    assert cifar["measured"].is_monotonic_increasing
-    panel = figure.draw(curve, PAPER)[list(PAPER.headlines).index("cifar10")]
-    assert [label.get_text() for label in panel.get_yticklabels()] == cifar["interpretation"].tolist()
-    filled = [line for line in panel.lines if line.get_marker() == "o" and line.get_mfc() != "white"]
-    assert [line.get_xdata()[0] for line in filled] == cifar.loc[cifar["default"], "measured"].tolist()
-    assert panel.lines[-1].get_xdata() == 2 * [cifar["paper_value"].iloc[0]]
 
 
 def changed(column, rows, change):

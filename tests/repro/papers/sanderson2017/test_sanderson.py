@@ -86,13 +86,10 @@ def test_unknown_names_are_refused():
         papers.settings("sanderson2017", ROOT / "config", changes)
 
 
-@pytest.mark.parametrize("found", [VALUES, dict.fromkeys(VALUES, pd.DataFrame())], ids=["run", "none"])
-def test_tables_and_figures_with_and_without_results(found):
-    made = tables.tables(found, STATED, PAPER)
-    if found is not VALUES:
-        assert "not part of this run" in page("sanderson", made)
-        assert "not part of this run" in page("sanderson_timing", made)
-    files = {"sanderson": made["csv"], "sanderson_timing": made["timing_csv"]}
-    for figure in FIGURES.values():
-        figure.draw(figure.rows(files, PAPER), PAPER)
+def test_tables_and_figures_without_results():
+    made = tables.tables(dict.fromkeys(VALUES, pd.DataFrame()), STATED, PAPER)
+    assert "not part of this run" in page("sanderson", made)
+    assert "not part of this run" in page("sanderson_timing", made)
+    figure = FIGURES["sanderson_figure2_timing"]
+    figure.draw(figure.rows({"sanderson_timing": made["timing_csv"]}, PAPER), PAPER)
     plt.close("all")

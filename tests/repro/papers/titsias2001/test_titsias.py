@@ -50,34 +50,30 @@ BEST = {"pima": 0, "phoneme": 1}
 """The best lambda of two tables; elsewhere it is in the middle."""
 
 
+def away(d, lam):
+    """The distance of a lambda from the best one of a table."""
+    return abs(lam - BEST.get(d, 0.5))
+
+
 @pytest.mark.parametrize(
-    ("error", "spread", "expected"),
+    ("name", "error", "spread", "expected"),
     [
-        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 0.05, "holds"),
+        ("sec5.depends_on_lambda", lambda d, lam: 5 * away(d, lam), 0.05, "holds"),
         # Strong on two tables and weak on the others: as strong as in the paper on average.
-        (lambda d, lam: (4 if d in BEST else 0.8) * abs(lam - BEST.get(d, 0.5)), 0.05, "holds"),
+        ("sec5.depends_on_lambda", lambda d, lam: (4 if d in BEST else 0.8) * away(d, lam), 0.05, "holds"),
         # Half as strong as in the paper.
-        (lambda d, lam: abs(lam - BEST.get(d, 0.5)), 0.05, "fails"),
-        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 15.0, "undecided"),
-        (lambda d, lam: 5 * lam, 0.05, "fails"),  # one lambda is best everywhere
+        ("sec5.depends_on_lambda", lambda d, lam: away(d, lam), 0.05, "fails"),
+        ("sec5.depends_on_lambda", lambda d, lam: 5 * away(d, lam), 15.0, "undecided"),
+        ("sec5.depends_on_lambda", lambda d, lam: 5 * lam, 0.05, "fails"),  # one lambda is best everywhere
+        # More columns than in the paper; as many by chance alone.
+        ("sec4.intermediate_lambda", lambda d, lam: abs(lam - 0.5), 0.05, "holds"),
+        ("sec4.intermediate_lambda", lambda d, lam: 0.0, 2.0, "holds"),
+        ("sec4.intermediate_lambda", lambda d, lam: lam, 0.05, "fails"),
     ],
 )
-def test_dependence_on_lambda(error, spread, expected):
+def test_errors_by_lambda(name, error, spread, expected):
     found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
-    assert evaluate(found, "titsias.sec5.depends_on_lambda").detail == expected
-
-
-@pytest.mark.parametrize(
-    ("error", "spread", "expected"),
-    [
-        (lambda d, lam: abs(lam - 0.5), 0.05, "holds"),  # more columns than in the paper
-        (lambda d, lam: 0.0, 2.0, "holds"),  # chance alone gives as many
-        (lambda d, lam: lam, 0.05, "fails"),
-    ],
-)
-def test_columns_of_an_intermediate_lambda(error, spread, expected):
-    found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
-    assert evaluate(found, "titsias.sec4.intermediate_lambda").detail == expected
+    assert evaluate(found, f"titsias.{name}").detail == expected
 
 
 @pytest.mark.parametrize(
