@@ -104,7 +104,7 @@ def test_one_column_in_the_style_of_the_user(name):
         assert figure.get_facecolor() == to_rgba("black")
         assert figure.get_figwidth() == plots.WIDTHS[1]
         assert figure.get_figheight() < 11  # a page
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         box = figure.get_tightbbox()
         assert box.x0 >= -0.02
         assert box.x1 <= figure.get_figwidth() + 0.02
