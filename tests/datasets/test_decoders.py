@@ -61,81 +61,71 @@ def test_digits_csv():
     assert target.tolist() == [5, 0, 5, 0]
 
 
+NO_YES = {"target_names": ["no", "yes"], "shape": [2, 2]}
+
+
+def assert_table(blobs, data, target, decoder="table", **spec):
+    found, codes = decoded(decoder, blobs, **NO_YES | spec)
+    np.testing.assert_array_equal(found, data)
+    assert not np.signbit(found[found == 0]).any()
+    assert codes.tolist() == target
+
+
 def test_table_with_and_without_header():
     rows = b"1, -0.0,g\r\n2,3e-1,b\r\n"
     header = b"% a remark\r\n@RELATION radar\r\n@ATTRIBUTE x Real\r\n\r\n@DATA\r\n"
     for blob in (rows, header + rows, header + rows.strip()):
-        names = {"target_names": ["bad", "good"], "labels": ["b", "g"]}
-        data, target = decoded("table", [blob], shape=[2, 2], **names)
-        assert data.tolist() == [[1, 0], [2, 0.3]]
-        assert not np.signbit(data).any()
-        assert target.tolist() == [1, 0]
+        assert_table([blob], [[1, 0], [2, 0.3]], [1, 0], labels=["b", "g"])
     with pytest.raises(ValueError, match="not in list"):
-        decoded("table", [b"1,2,x\n"], target_names=["bad", "good"], shape=[1, 2])
+        decoded("table", [b"1,2,x\n"], **NO_YES)
     with pytest.raises(ValueError, match="inhomogeneous"):
-        decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"], shape=[2, 2])
+        decoded("table", [b"1,2,no\n1,no\n"], **NO_YES)
 
 
 def test_intervals_and_words():
-    spec = {"target_names": ["no", "yes"], "feature_names": ["age", "side", "grade"], "shape": [2, 3]}
-    levels = {"side": ["left", "right"]}
-    data, target = decoded("table", [b"40-49,right,3,yes\n5-9,left,-1,no\n"], **spec, levels=levels)
-    assert data.tolist() == [[40, 1, 3], [5, 0, -1]]
-    assert target.tolist() == [1, 0]
+    spec = {"feature_names": ["age", "side", "grade"], "levels": {"side": ["left", "right"]}, "shape": [2, 3]}
+    assert_table([b"40-49,right,3,yes\n5-9,left,-1,no\n"], [[40, 1, 3], [5, 0, -1]], [1, 0], **spec)
     with pytest.raises(ValueError, match="not in list"):
-        decoded("table", [b"40-49,both,3,yes\n"], **spec, levels=levels)
+        decoded("table", [b"40-49,both,3,yes\n"], **NO_YES | spec)
 
 
 def test_a_table_of_numbers_below_names():
     blobs = [b'"a b";"c";"quality"\n1;-0.0;3\n2;.5;4\n', b'"a b";"c";"quality"\n7;8;3\n']
-    spec = {"target_names": ["poor", "good"], "labels": ["4", "3"], "shape": [3, 2]}
-    data, target = decoded("table", blobs, **spec)
-    assert data.tolist() == [[1, 0], [2, 0.5], [7, 8]]
-    assert not np.signbit(data).any()
-    assert target.tolist() == [1, 0, 1]
+    assert_table(blobs, [[1, 0], [2, 0.5], [7, 8]], [1, 0, 1], labels=["4", "3"])
     for label in (b"5", b"2", b"nan"):
         with pytest.raises(_decode.SourceError, match="none of the classes"):
-            decoded("table", [b"1,2," + label], **spec)
+            decoded("table", [b"1,2," + label], **NO_YES, labels=["4", "3"])
 
 
 def test_words_alone_are_samples_and_rare_classes_are_left_out():
-    spec = {"target_names": ["no", "yes"], "columns": ["x", "class"], "feature_names": ["x=a", "x=b"]}
+    spec = {"columns": ["x", "class"], "feature_names": ["x=a", "x=b"], "left_out": ["rare"]}
     for header in (b"", b"x,class\n"):
-        data, target = decoded("table", [header + b"a,yes\nb,no\na,rare\n"], left_out=["rare"], **spec)
-        assert data.tolist() == [[1, 0], [0, 1]]
-        assert target.tolist() == [1, 0]
+        assert_table([header + b"a,yes\nb,no\na,rare\n"], [[1, 0], [0, 1]], [1, 0], **spec)
 
 
 def test_labels_in_a_file_of_their_own():
-    spec = {"target_names": ["no", "yes"], "labels": ["-1", "1"], "shape": [2, 2]}
-    data, target = decoded("features_and_labels", [b"1 2 \n3 4 \n", b"1\n-1\n"], **spec)
-    assert data.tolist() == [[1, 2], [3, 4]]
-    assert target.tolist() == [1, 0]
+    spec = {"decoder": "features_and_labels", "labels": ["-1", "1"]}
+    assert_table([b"1 2 \n3 4 \n", b"1\n-1\n"], [[1, 2], [3, 4]], [1, 0], **spec)
     with pytest.raises(ValueError, match="shorter"):
-        decoded("features_and_labels", [b"1 2\n3 4\n", b"1\n"], **spec)
+        assert_table([b"1 2\n3 4\n", b"1\n"], [], [], **spec)
 
 
 def test_columns_are_selected_by_name():
     blob = b'"id","kind","x","sign"\n7,"3","0.5","s"\n8,"4",?,"t"\n9,"5",-0,"s"\n'
-    spec = {"columns": ["id", "class", "x", "sign"], "feature_names": ["sign=s", "x"], "shape": [3, 2]}
-    data, target = decoded("table", [blob], **spec, target_names=["low", "high"], labels=[["3", "4"], "5"])
-    np.testing.assert_array_equal(data, [[1, 0.5], [0, np.nan], [1, 0]])
-    assert target.tolist() == [0, 0, 1]
+    spec = {"columns": ["id", "class", "x", "sign"], "feature_names": ["sign=s", "x"]}
+    data = [[1, 0.5], [0, np.nan], [1, 0]]
+    assert_table([blob], data, [0, 0, 1], **spec, labels=[["3", "4"], "5"])
     with pytest.raises(KeyError, match="5"):
-        decoded("table", [blob], **spec, target_names=["low", "high"], labels=["3", "4"])
+        decoded("table", [blob], **NO_YES, **spec, labels=["3", "4"])
 
 
 def test_a_table_without_labels_has_one_class():
-    data, target = decoded("table", [b" 1 2\n 3 4\n"], target_names=["row"], shape=[2, 2])
-    assert data.tolist() == [[1, 2], [3, 4]]
-    assert target.tolist() == [0, 0]
+    assert_table([b" 1 2\n 3 4\n"], [[1, 2], [3, 4]], [0, 0], target_names=["row"])
 
 
 def test_unknown_values_and_dates():
     blob = b"1/2/1998,0.5,?,0.\n1/3/1998,?,7,1.\n"
-    data, target = decoded("table", [blob], target_names=["no", "yes"], labels=["0.", "1."], shape=[2, 2])
-    np.testing.assert_array_equal(data, [[0.5, np.nan], [np.nan, 7]])
-    assert target.tolist() == [0, 1]
+    assert_table([blob], [[0.5, np.nan], [np.nan, 7]], [0, 1], labels=["0.", "1."])
 
 
 def test_pickled_tables_execute_nothing():
