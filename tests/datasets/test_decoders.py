@@ -72,7 +72,7 @@ def assert_table(blobs, data, target, decoder="table", **spec):
 
 
 def test_table_with_and_without_header():
-    rows = b"1, -0.0,g\r\n2,3e-1,b\r\n"
+    rows = b"1, -0.0,g\r\n% more\r\n2,3e-1,b\r\n"
     header = b"% a remark\r\n@RELATION radar\r\n@ATTRIBUTE x Real\r\n\r\n@DATA\r\n"
     for blob in (rows, header + rows, header + rows.strip()):
         assert_table([blob], [[1, 0], [2, 0.3]], [1, 0], labels=["b", "g"])
@@ -90,11 +90,13 @@ def test_intervals_and_words():
 
 
 def test_a_table_of_numbers_below_names():
-    blobs = [b'"a b";"c";"quality"\n1;-0.0;3\n2;.5;4\n', b'"a b";"c";"quality"\n7;8;3\n']
-    assert_table(blobs, [[1, 0], [2, 0.5], [7, 8]], [1, 0, 1], labels=["4", "3"])
-    for label in (b"5", b"2", b"nan"):
+    """Labels are in no order, and numbers of samples stand before the features."""
+    blobs = [b'"n";"a b";"c";"quality"\n1;1;-0.0;5\n2;2;.5;3\n', b'"n";"a b";"c";"quality"\n3;7;8;4\n']
+    spec = {"target_names": ["poor", "good", "fair"], "labels": ["3", "5", "4"]}
+    assert_table(blobs, [[1, 0], [2, 0.5], [7, 8]], [1, 0, 2], **spec)
+    for label in (b"6", b"2", b"nan"):
         with pytest.raises(_decode.SourceError, match="none of the classes"):
-            decoded("table", [b"1,2," + label], **NO_YES, labels=["4", "3"])
+            decoded("table", [b"1,2," + label], **NO_YES | spec)
 
 
 def test_words_alone_are_samples_and_rare_classes_are_left_out():
