@@ -133,3 +133,4 @@ def test_mcnemar_by_hand():
     assert (n01, n10) == (6, 1)
     assert p == pytest.approx(2 * binom.cdf(1, 7, 0.5))
     assert mcnemar(y, b, a) == (1, 6, p)
+    assert mcnemar(y, a, a) == (0, 0, 1.0)

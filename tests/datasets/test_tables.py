@@ -85,6 +85,8 @@ def test_other_refusals(tmp_path):
         read(tmp_path, "größe,y\n1,u\n", encoding="latin-1")
     with pytest.raises(ValueError, match="no line @data"):
         read(tmp_path, "a,y\n1,u\n", name="mine.arff")
+    with pytest.raises(ValueError, match="line 5, column 'a': 'red'"):
+        read(tmp_path, "@attribute a real\n@attribute y {u}\n@data\n1,u\nred,u\n", name="mine.arff")
     with pytest.raises(ValueError, match="sparse format"):
         read(tmp_path, "@attribute a real\n@attribute y {u}\n@data\n{0 1, 1 u}\n", name="mine.arff")
 
