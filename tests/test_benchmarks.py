@@ -44,23 +44,16 @@ def test_only_equal_results_are_timed(monkeypatch):
     def fails(X, request):
         raise RuntimeError("Ill-conditioned\nDetails: many")
 
-    for name, changes in {
-        "Armadillo": {"fit": other, "version": lambda: "1"},
-        "oneDAL": {"fit": fails, "version": lambda: "1"},
-        "mclust": {"version": lambda: None},
-    }.items():
+    wrong = {
+        "Armadillo": ({"fit": other, "version": lambda: "1"}, "other result: log_likelihood -"),
+        "oneDAL": ({"fit": fails, "version": lambda: "1"}, "Ill-conditioned"),
+        "mclust": ({"version": lambda: None}, "not installed: apt-get install r-cran"),
+    }
+    for name, (changes, _) in wrong.items():
         monkeypatch.setitem(ENGINES, name, replace(ENGINES[name], **changes))
-    table = pd.DataFrame(peers.em(replace(TOY, names=(*TOY.names, "Armadillo", "oneDAL", "mclust"))))
+    table = pd.DataFrame(peers.em(replace(TOY, names=(*TOY.names, *wrong))))
     assert table["seconds_per_iteration"].notna().tolist() == [True, True, False, False, False]
-    for note, expected in zip(
-        table["note"][2:],
-        (
-            "other result: log_likelihood -",
-            "Ill-conditioned",
-            "not installed: apt-get install r-cran",
-        ),
-        strict=True,
-    ):
+    for note, (_, expected) in zip(table["note"][2:], wrong.values(), strict=True):
         assert note.startswith(expected)
 
 

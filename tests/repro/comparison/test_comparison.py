@@ -2,7 +2,6 @@
 
 import sys
 from itertools import combinations
-from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
 
@@ -10,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from claims import ROOT, reference_values
 from numpy.testing import assert_allclose
 
 from skem.images import Deskew, UnitRange, WindowPCA
@@ -19,7 +19,6 @@ from skem.repro.files import read_table, write_arrays, write_json
 from skem.repro.paired import paired_test
 from skem.repro.training.classifiers import Classifier, comparison, make
 
-ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/comparison.yaml"
 PARTS = get_args(configuration.Part)
 
@@ -32,14 +31,8 @@ def settings():
 @pytest.fixture(scope="module")
 def reference():
     """Tables of the committed values, by part."""
-    found = {}
-    for part in PARTS:
-        names = [part, "images_timing"] if part == "images" else [part]
-        values = {
-            name: read_table(ROOT / f"results/reference/values/comparison_{name}.csv") for name in names
-        }
-        found[part] = summary.tables(part, values)
-    return found
+    values = reference_values("comparison")
+    return {part: summary.tables(part, values) for part in PARTS}
 
 
 def test_the_critical_difference_is_that_of_demsars_example():

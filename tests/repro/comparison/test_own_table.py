@@ -9,11 +9,10 @@ import pytest
 
 from skem.repro.comparison import own_table
 
-SETUP = {"max_rows": 1000}
 JOBS = {
-    "skem": {"model": "skem"},
-    "lda": {"model": "lda"},
-    "qda": {"model": "qda", "params": {"reg_param": -1.0}},
+    "skem": {"model": "skem", "max_rows": 1000},
+    "lda": {"model": "lda", "max_rows": 1000},
+    "qda": {"model": "qda", "max_rows": 1000, "params": {"reg_param": -1.0}},
 }
 NAMES = {"skem": "SKEM", "lda": "LDA", "qda": "a broken one"}
 
@@ -41,7 +40,7 @@ def clinic(tmp_path_factory):
 @pytest.fixture(scope="module")
 def compared(clinic):
     table = own_table.read(clinic, None, 5)
-    return table, own_table.compare(table, {name: job | SETUP for name, job in JOBS.items()}, root=1)
+    return table, own_table.compare(table, JOBS, root=1)
 
 
 def test_each_sample_is_tested_once_by_every_method(compared):
@@ -65,7 +64,7 @@ def test_the_summary_has_intervals_over_test_samples(compared):
 
 def test_the_table_names_the_protocol_missing_values_and_failures(compared):
     table, predictions = compared
-    text = own_table.markdown(own_table.summary(predictions), NAMES, "mine", own_table.notes(table, **SETUP))
+    text = own_table.markdown(own_table.summary(predictions), NAMES, "mine", own_table.notes(table, 1000))
     assert "Protocol: nested, 4-fold cross-validation" in text
     assert f"{np.isnan(table.X).sum()} values are missing" in text
     assert "| a broken one | failed  " in text  # without brackets

@@ -1,5 +1,7 @@
 """Experiments: their grids, and faults of the settings they ask for."""
 
+from functools import partial
+
 import pytest
 from claims import ROOT
 
@@ -12,10 +14,12 @@ GRID = {"partition": ["2x16", "4x8", "1x32"], "n_components": [4, 8, 12], "rows"
 """A grid for ionosphere, which has 32 features of 34 columns."""
 
 
-def expanded(grid, ends=False, dataset="ionosphere", **method):
-    how = {"model": "pskem", "params": {"reg_covar": 0.1}, "grid": grid} | method
+def expanded(grid=None, ends=False, dataset="ionosphere", candidate_runs=None, **method):
+    how = {"model": "pskem", "params": {"reg_covar": 0.1}} | ({"grid": grid} if grid else {}) | method
     content = {"title": "A grid", "data_sets": {dataset: {"max_iter": 3, "methods": {"own": how}}}}
-    return expansion.settings("own.yaml", content, FEATURES, dict.fromkeys(FEATURES, 5), ends=ends)
+    fewer = {dataset: candidate_runs}
+    runs = dict.fromkeys(FEATURES, 5)
+    return expansion.settings("own.yaml", content, FEATURES, runs, ends=ends, candidate_runs=fewer)
 
 
 def test_a_grid_is_every_combination_named_after_its_values():
@@ -40,20 +44,8 @@ def test_candidates_add_regularisations_to_every_setting():
         "b": own | {"rows": ["all"], "runs": 4},
         "c": own | {"rows": ["part"]},
     }
-    method = {"model": "pskem", "params": {"reg_covar": 0.1}, "settings": written}
-    method |= {"candidates": {"reg_covar": [0.3, 1.0, 3.0]}}
-    content = {
-        "title": "Candidates",
-        "data_sets": {"ionosphere": {"max_iter": 3, "methods": {"own": method}}},
-    }
-
-    def found(ends=False, runs=2):
-        fewer = {"ionosphere": runs}
-        return expansion.settings(
-            "own.yaml", content, FEATURES, {"ionosphere": 5}, ends=ends, candidate_runs=fewer
-        )
-
-    table = {s.name: (s.unit, s.params["reg_covar"], s.rows, len(s.runs)) for s in found()}
+    found = partial(expanded, settings=written, candidates={"reg_covar": [0.3, 1.0, 3.0]})
+    table = {s.name: (s.unit, s.params["reg_covar"], s.rows, len(s.runs)) for s in found(candidate_runs=2)}
     assert table["a"] == ("a", 0.1, ["all", "part"], 5)
     assert table["a-reg_covar0.3"] == ("candidates", 0.3, ["part"], 2)
     # With validation samples apart from the training samples, fits on all of them count.
@@ -61,8 +53,8 @@ def test_candidates_add_regularisations_to_every_setting():
     # Nothing but nested compares a setting that is trained beside validation samples alone.
     assert table["c"] == ("candidates", 0.1, ["part"], 2)
     assert len(table) == 12
-    assert [s.name for s in found(ends=True)][:3] == ["a", "a-reg_covar0.3", "a-reg_covar3"]
-    assert [s.name for s in found(runs=0)] == ["a", "b"]
+    assert [s.name for s in found(ends=True, candidate_runs=2)][:3] == ["a", "a-reg_covar0.3", "a-reg_covar3"]
+    assert [s.name for s in found(candidate_runs=0)] == ["a", "b"]
 
 
 def test_folds_and_scaling_belong_to_the_features():

@@ -48,6 +48,12 @@ def curve(method, setting, run, fold, test, validation=None, **other):
     return histories.curve(test, validation, **known | other)
 
 
+def everywhere(method, setting, *accuracies, **other):
+    """The same curve in both folds of both runs."""
+    trials = [(run, fold) for run in (0, 1) for fold in (0, 1)]
+    return [row for trial in trials for row in curve(method, setting, *trial, *accuracies, **other)]
+
+
 def rice():
     nan = {"test_log_loss": np.nan, "validation_log_loss": np.nan, "n_train": 50}
     rows = [
@@ -63,20 +69,10 @@ def rice():
         *curve("skem", B, 0, 1, (1.0, 1.0), (0.1, 0.1)),
         *curve("skem", B, 1, 0, (1.0, 1.0), (0.1, 0.1)),
         *curve("skem", B, 1, 1, (1.0, 1.0), (0.1, 0.1)),
-        *[
-            row
-            for run in (0, 1)
-            for fold in (0, 1)
-            for row in curve("skem-reg_covar-1e-6", A, run, fold, (0.7, 0.6))
-        ],
+        *everywhere("skem-reg_covar-1e-6", A, (0.7, 0.6)),
         *[row for fold in (0, 1) for row in curve("lda", "default", 0, fold, [(0.7, 0.8)[fold]], [0.9])],
         *[row for fold in (0, 1) for row in curve("lda", "default", 1, fold, [(0.75, 0.79)[fold]], [0.9])],
-        *[
-            row
-            for run in (0, 1)
-            for fold in (0, 1)
-            for row in curve("svm_rbf", "default", run, fold, [0.9], [0.85], **nan)
-        ],
+        *everywhere("svm_rbf", "default", [0.9], [0.85], **nan),
     ]
     return pd.DataFrame(rows)
 

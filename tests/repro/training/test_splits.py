@@ -175,13 +175,9 @@ def test_moved_test_images_leave_training_and_validation_unchanged(pictures):
 # Views
 
 
-@pytest.fixture
-def pca(pictures):
+def test_recombined_samples_exchange_blocks_within_their_class(pictures):
     arrays = prepare(DRAWN | {"n_components": 12}, "run0")
-    return next(splits.trials("digits", DRAWN, {"run0": arrays}, ["all"], [0], ROOT))
-
-
-def test_recombined_samples_exchange_blocks_within_their_class(pca):
+    pca = next(splits.trials("digits", DRAWN, {"run0": arrays}, ["all"], [0], ROOT))
     own = splits.view(pca, 12, 3, {"recombine": True}, 1)
     assert not np.array_equal(own.X_test, pca.X_test)
     for part in ("train", "validation", "test"):
