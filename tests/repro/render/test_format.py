@@ -21,7 +21,7 @@ def test_a_cell_is_shown_as_its_text_whatever_it_contains():
 
 
 def test_a_document_leaves_out_what_is_empty():
-    some, none = pd.DataFrame({"a": ["x", None]}), pd.DataFrame()
+    none = (some := pd.DataFrame({"a": ["x", None]})).head(0)
     text = document("Title", "", "Note.", some, none, {"Shown": some, "Empty": none})
     assert text == "# Title\n\nNote.\n\n" + f"{table(some)}\n\n**Shown**\n\n{table(some)}\n"
     assert "| -   |" in text
