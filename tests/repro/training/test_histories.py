@@ -21,15 +21,8 @@ def test_a_failure_is_a_row_and_a_full_disk_is_not(capsys):
 
 
 def test_a_setting_that_failed_in_some_runs_is_left_out_as_a_whole():
-    first = pd.DataFrame(
-        [{"dataset": "rice", "method": "skem", "setting": name, "run": 0} for name in ("K2", "K4")]
-    )
-    second = pd.DataFrame(
-        [
-            {"dataset": "rice", "method": "skem", "setting": "K2", "run": 1},
-            {"dataset": "rice", "method": "skem", "setting": "K4", "error": "ValueError: no"},
-        ]
-    )
+    first = pd.DataFrame({"dataset": "rice", "method": "skem", "setting": ["K2", "K4"], "run": 0})
+    second = first.assign(run=1, error=[None, "ValueError: no"])
     history, seconds, failures = split_failures([first, second], [first])
     assert pd.concat(history)[["setting", "run"]].to_numpy().tolist() == [["K2", 0], ["K2", 1]]
     assert not any("error" in table for table in history)

@@ -75,14 +75,8 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
 
 def test_costs_beside_operations():
     seconds = {"3x12-K20": [0.1, 0.3, 0.2], "1x36-K20": [1.0, 1.0, 4.0]}
-    timed = pd.DataFrame(
-        [
-            {"setting": name, "seconds": one} | described(name)
-            for name, several in seconds.items()
-            for one in several
-        ]
-    )
-    table = figures.costs(timed, PAPER).set_index("partition")
+    timed = [pd.DataFrame({"setting": name, "seconds": s} | described(name)) for name, s in seconds.items()]
+    table = figures.costs(pd.concat(timed), PAPER).set_index("partition")
     assert table["seconds"].to_dict() == {"3x12": pytest.approx(6.0), "1x36": pytest.approx(40.0)}
     assert table["operations"].to_dict() == {
         "3x12": operation_count(30, 20, 30_000, [12] * 3),

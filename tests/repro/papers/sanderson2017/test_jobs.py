@@ -56,15 +56,9 @@ def test_fits(toy, monkeypatch):
 
 
 def test_advice(toy):
-    setup = {
-        "most_rows": 100,
-        "runs": 2,
-        "reg_covar": 1e-3,
-        "kmeans_iter": [0, 5],
-        "em_iter": [1, 4, 20],
-        "tol": 1e-3,
-    }
-    table = pd.DataFrame(advice.advice(setup=setup | {"rows_per_component": [5, 40, 1000]}, **toy))
+    setup = {"most_rows": 100, "runs": 2, "reg_covar": 1e-3, "tol": 1e-3}
+    setup |= {"kmeans_iter": [0, 5], "em_iter": [1, 4, 20], "rows_per_component": [5, 40, 1000]}
+    table = pd.DataFrame(advice.advice(setup=setup, **toy))
     few = table[table["about"] == "rows_per_component"]
     assert set(few["value"]) == {5, 40}  # as many as there are
     assert few["n_iter"].le(20).all()
