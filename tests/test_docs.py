@@ -22,6 +22,7 @@ mpl.use("Agg")
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 REFERENCE = ROOT / "results/reference"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [
     path
     for path in DOCS.rglob("*.md")
@@ -114,6 +115,26 @@ def test_the_call_above_a_picture_draws_it(call, picture):
     plt.close(figure)
 
 
+# README.md
+
+
+def test_links_of_the_readme():
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert len(links) > 10
+    for link in links:
+        assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_examples_of_the_readme(capsys):
+    first, second = (block.split("```")[0] for block in README.split("```python\n")[1:])
+    printed = re.findall(r"[0-9.]+", re.search(r"print\(.*\)  # (.+)$", first, re.MULTILINE)[1])
+    names = {}
+    exec(first, names)
+    assert capsys.readouterr().out.split() == printed
+    exec(second, names)
+    assert not names["outliers"].all()
+
+
 # Files
 
 
@@ -131,23 +152,20 @@ def test_every_file_that_a_page_names_is_there(path):
 broken = runpy.run_path(str(DOCS / "links.py"))["broken"]
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path):
+def test_links_that_lead_nowhere_and_text_that_was_not_rendered_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
-        '<a href="b.html#here">1</a> <a href="b.html#there">2</a> <a href="c.html">3</a> <a href="https://x.org">4</a>',
+        '<a href="b.html#here">1</a> <a href="b.html#there">2</a> <a href="d.html">3</a> <a href="https://x.org">4</a>',
         encoding="utf-8",
     )
     (tmp_path / "b.html").write_text('<p id="here"><img src="none.png"></p>', encoding="utf-8")
-    assert broken(tmp_path) == ["a.html: b.html#there", "a.html: c.html", "b.html: none.png"]
-
-
-def test_a_placeholder_and_a_sentence_cut_in_two_are_found(tmp_path):
-    (tmp_path / "a.html").write_text(
+    (tmp_path / "c.html").write_text(
         "<p>Ours is {{ a.b }}.</p><p>It is</p>\n<!-- c -->\n<p>higher.</p><pre>{{ shown }}</pre><p>as code.</p>"
         "<p>Ours is &lt;!-- =c --&gt;.</p><p><code>d</code> is a name.</p>",
         encoding="utf-8",
     )
     assert broken(tmp_path) == [
-        "a.html: placeholder in 'Ours is {{ a.b }}.'",
-        "a.html: a paragraph begins within a sentence: 'higher.'",
-        "a.html: placeholder in 'Ours is <!-- =c -->.'",
+        *("a.html: b.html#there", "a.html: d.html", "b.html: none.png"),
+        "c.html: placeholder in 'Ours is {{ a.b }}.'",
+        "c.html: a paragraph begins within a sentence: 'higher.'",
+        "c.html: placeholder in 'Ours is <!-- =c -->.'",
     ]

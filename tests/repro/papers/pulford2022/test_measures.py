@@ -25,10 +25,6 @@ def evaluated(name, evidence, **choices):
     return evaluate(evidence, f"pulford.{name}", **choices)
 
 
-def detail(name, evidence, **choices):
-    return evaluated(name, evidence, **choices).detail
-
-
 def test_evidence_of_the_test_selected_iteration():
     table = of_runs("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]], "mnist")
     evidence = evidence_of({"mnist": table})
@@ -36,7 +32,7 @@ def test_evidence_of_the_test_selected_iteration():
     found = evidence.evidence.estimate("test_selected_iteration", **cell)
     assert (found.mean, found.n) == (pytest.approx(97.4), 2)
     assert evidence.evidence.estimate("peak", **cell).runs.tolist() == [2, 3]
-    assert detail("table1.mnist.pskem_accuracy", evidence, headline="setting") == "too few runs"  # two
+    assert evaluated("table1.mnist.pskem_accuracy", evidence, headline="setting").detail == "too few runs"
     # A quoted number counts as printed: 97.4 against 96.7.
     over_svm = evaluated("sec3-1.mnist.beats_poly_svm", evidence, headline="setting")
     assert over_svm.measured == pytest.approx(97.4 - 96.7)
@@ -70,7 +66,7 @@ def changed(column, rows, change):
     ],
 )
 def test_claims_fail_with_other_results(name, column, rows, change):
-    assert detail(name, changed(column, rows, change)) == "fails"
+    assert evaluated(name, changed(column, rows, change)).detail == "fails"
 
 
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():

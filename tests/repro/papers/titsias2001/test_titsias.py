@@ -120,10 +120,8 @@ def test_examples_are_as_the_paper_describes_them():
     made = examples.examples({"repetitions": 6, "n_rows": 300, "drawn_rows": 100}, 1)
     found = evidence(measured=pd.DataFrame(made["measured"]))
     assert evaluate(found, "titsias.sec2d.fig4_prbf_better").detail == "holds"
-    for name in (
-        "sec2c.fig3_supervised",
-        "sec2d.fig5_separate_better",
-    ):  # the data of the drawings are unknown
+    # The data of the drawings are unknown.
+    for name in ("sec2c.fig3_supervised", "sec2d.fig5_separate_better"):
         own = evaluate(found, f"titsias.{name}")
         assert (own.detail, own.low > 0) == ("not comparable", True), name
     panels = figures.FIGURES["titsias_figures3to5"].rows({"panels": pd.DataFrame(made["panels"])}, PAPER)
