@@ -101,7 +101,9 @@ def test_cluster_of_processes(data, monkeypatch):
     model = skem.SKEMClassifier(K, max_iter=5, random_state=0)
     expected = clone(model).fit(*chunked(X, y))
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-    with dask.config.set(scheduler=None), LocalCluster(**options) as cluster, Client(cluster) as client:
+    # Workers start from one process that has imported what all of them need.
+    config = {"scheduler": None, "distributed.worker.multiprocessing-method": "forkserver"}
+    with dask.config.set(config), LocalCluster(**options) as cluster, Client(cluster) as client:
         # Workers need the same version of the package.
         found = client.get_versions(packages=["pskem"])
         next(iter(found["workers"].values()))["packages"]["pskem"] = None
