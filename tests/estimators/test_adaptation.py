@@ -92,21 +92,21 @@ def test_feature_names_stay():
 
 def test_bad_input_is_named():
     model = GaussianMixture(3, random_state=0).fit(IRIS)
-    for arguments, words in [
-        ((IRIS[:0],), "0 sample"),
-        ((IRIS[:, :2],), "2 features"),
-        ((np.full((2, 4), np.nan),), "8 NaN"),
+    for samples, options, words in [
+        (IRIS[:0], {}, "0 sample"),
+        (IRIS[:, :2], {}, "2 features"),
+        (np.full((2, 4), np.nan), {}, "8 NaN"),
+        (IRIS, {"relevance_factor": 0}, "relevance_factor must be a positive number, got 0"),
+        (IRIS, {"relevance_factor": np.nan}, "relevance_factor must be a positive number, got nan"),
+        (
+            IRIS,
+            {"update": "variances"},
+            "update must be some of weights, means, covariances, got 'variances'",
+        ),
+        (IRIS, {"update": []}, "update must be some of"),
+        (IRIS, {"update": None}, "update must be some of weights, means, covariances, got None"),
+        (IRIS, {"update": [["means"]]}, "update must be some of"),
+        (IRIS, {"sample_weight": np.zeros(150)}, "sample_weight is zero"),
     ]:
         with pytest.raises(ValueError, match=words):
-            model.adapt(*arguments)
-    for options, words in [
-        ({"relevance_factor": 0}, "relevance_factor must be a positive number, got 0"),
-        ({"relevance_factor": np.nan}, "relevance_factor must be a positive number, got nan"),
-        ({"update": "variances"}, "update must be some of weights, means, covariances, got 'variances'"),
-        ({"update": []}, "update must be some of"),
-        ({"update": None}, "update must be some of weights, means, covariances, got None"),
-        ({"update": [["means"]]}, "update must be some of"),
-        ({"sample_weight": np.zeros(150)}, "sample_weight is zero"),
-    ]:
-        with pytest.raises(ValueError, match=words):
-            model.adapt(IRIS, **options)
+            model.adapt(samples, **options)

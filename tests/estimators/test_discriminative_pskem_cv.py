@@ -29,15 +29,6 @@ def chosen(overlapping):
     return DiscriminativePSKEMClassifierCV(cv=2, **QUICK).fit(*overlapping)
 
 
-def skewed_classes(n=300):
-    """Two classes on a scale that is exponential, with gross errors."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, n)
-    X = np.exp(3 * (rng.normal(size=(n, 3)) + y[:, None]))
-    X[::50] *= 1e6
-    return X, y
-
-
 @pytest.mark.parametrize("scaling", ["standard", "robust", "quantile"])
 def test_best_params_rebuild_the_best_estimator(scaling, overlapping):
     X, y = overlapping
@@ -111,7 +102,10 @@ def test_a_hopeless_configuration_is_not_trained(checkerboard):
 
 
 def test_quantiles_are_chosen_for_skewed_features():
-    X, y = skewed_classes()
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    X = np.exp(3 * (rng.normal(size=(300, 3)) + y[:, None]))
+    X[::50] *= 1e6
     X[3, 1] = np.nan
     search = DiscriminativePSKEMClassifierCV(**QUICK | {"n_components": 2}).fit(X[:200], y[:200])
     assert search.best_params_["scaling"] == "quantile"

@@ -154,28 +154,24 @@ def test_verbose_prints_the_objective_of_each_iteration(capsys, verbose):
 def test_condition_marginal_and_samples_of_components():
     mixture = GaussianMixture.from_parameters([0.5, 0.5], [[0, 0], [30, 30]], [np.eye(2)] * 2)
     assert_array_equal(mixture.condition([0], [1e6]).weights_, [0, 1])
-    with pytest.raises(ValueError, match=r"condition: .* too far from the mixture"):
-        mixture.condition([0], [1e200])
     drawn, components = mixture.sample(20, component=1, random_state=0)
     assert_array_equal(components, np.ones(20))
     assert (drawn > 20).all()
-    for component in (2, -1, True, 0.5):
-        with pytest.raises(ValueError, match="component must be a whole number from 0 to 1"):
-            mixture.sample(component=component)
-    for features, words in (
-        ([], "a list of indices from 0 to 1"),
-        (["a"], "a list of indices"),
-        ([0, 2], r"distinct indices from 0 to 1, got \[0, 2\]"),
-        ([1, 1], r"distinct indices from 0 to 1, got \[1, 1\]"),
-    ):
-        for ask in (mixture.marginal, lambda these: mixture.condition(these, np.zeros(len(these)))):
-            with pytest.raises(ValueError, match=words):
-                ask(features)
-    with pytest.raises(ValueError, match="values must be 1 finite numbers"):
-        mixture.condition([0], [1.0, 2.0])
-    with pytest.raises(ValueError, match="values must be 1 finite numbers"):
-        mixture.condition([0], np.ma.array([3.0], mask=[True]))
-    with pytest.raises(ValueError, match="all 2 features are given"):
-        mixture.condition(range(2), np.zeros(2))
-    with pytest.raises(ValueError, match="no value at all"):
-        mixture.score_samples(np.full((1, 2), np.nan))
+    whole_number, indices = (
+        "component must be a whole number from 0 to 1",
+        "distinct indices from 0 to 1, got ",
+    )
+    for ask, *arguments, words in [
+        *((lambda k: mixture.sample(component=k), k, whole_number) for k in (2, -1, True, 0.5)),
+        (mixture.marginal, [], "a list of indices from 0 to 1"),
+        (mixture.marginal, ["a"], "a list of indices"),
+        (mixture.marginal, [0, 2], indices + r"\[0, 2\]"),
+        (mixture.condition, [1, 1], [0, 0], indices + r"\[1, 1\]"),
+        (mixture.condition, [0], [1e200], "condition: .* too far from the mixture"),
+        (mixture.condition, [0], [1.0, 2.0], "values must be 1 finite numbers"),
+        (mixture.condition, [0], np.ma.array([3.0], mask=[True]), "values must be 1 finite numbers"),
+        (mixture.condition, range(2), np.zeros(2), "all 2 features are given"),
+        (mixture.score_samples, np.full((1, 2), np.nan), "no value at all"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            ask(*arguments)

@@ -17,7 +17,14 @@ MASKED = np.ma.array(np.where(HOLES, 999.0, X), mask=HOLES)
 WITH_NAN = np.where(HOLES, np.nan, X)
 SOME = np.ma.array(np.ones(150), mask=y == 2)
 QUICK = {"max_iter": 2, "tol": 0, "random_state": 0}
-SEARCH = {"n_components": 3, "n_blocks": 1, "reg_covar": 0.1, "max_doublings": 0, "cv": 2, "random_state": 0}
+SEARCH = {
+    "n_components": 3,
+    "n_blocks": 1,
+    "reg_covar": 0.1,
+    "training_temperature": 2.0,
+    "cv": 2,
+    "random_state": 0,
+}
 SKEM, SDGM, MIXTURE = (
     skem.SKEMClassifier(6, **QUICK),
     skem.SDGMClassifier(1, max_iter=1),

@@ -97,7 +97,7 @@ def test_discriminative_training_uses_complete_samples():
         skem.PSKEMClassifier(6, n_blocks=2, random_state=0),
         skem.MDAClassifier(6, random_state=0),
         skem.DiscriminativePSKEMClassifier(random_state=0),
-        skem.DiscriminativePSKEMClassifierCV(random_state=0),
+        skem.DiscriminativePSKEMClassifierCV(n_components=3, n_blocks=1, cv=2, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

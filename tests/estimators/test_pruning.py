@@ -58,13 +58,6 @@ def test_components_without_enough_samples_are_not_kept():
     assert (40 * model.weights_ > 4.99).all()
 
 
-def test_only_ratios_of_weights_matter():
-    weights = np.random.default_rng(0).integers(0, 3, len(X))
-    model = GaussianMixture(10, prune=True, random_state=0)
-    means = model.fit(X, sample_weight=weights).means_
-    assert_allclose(model.fit(X, sample_weight=1024.0 * weights).means_, means)
-
-
 def test_pruned_mixtures_go_on():
     model = GaussianMixture(8, prune=True, warm_start=True, random_state=0).fit(X)
     K, objective = model.n_components_, model.lower_bound_

@@ -116,23 +116,6 @@ def test_numbers_of_components_of_batches():
 # Classifiers
 
 
-def test_batches_of_feature_blocks_are_those_of_each_block():
-    model = skem.PSKEMClassifier(6, n_blocks=2, init_params="sample", random_state=0).partial_fit(
-        IRIS, SPECIES
-    )
-    before = model.blocks_
-    model.partial_fit(IRIS[::2], SPECIES[::2])
-    for r, (mixture, columns) in enumerate(zip(before, model.block_indices_, strict=True)):
-        given = mixture.weights, mixture.means, mixture.covariances
-        # The first batch, of 150 samples, has these parameters as its result.
-        alone = skem.SKEMClassifier(6, init_params=given, random_state=0)
-        alone.partial_fit(IRIS[:, columns], SPECIES)
-        alone.blocks_ = [mixture]
-        alone.partial_fit(IRIS[::2, columns], SPECIES[::2])
-        assert_allclose(model.blocks_[r].weights, alone.weights_, rtol=1e-9, atol=1e-12)
-        assert_allclose(model.blocks_[r].means, alone.means_, rtol=1e-9)
-
-
 @pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["b", "c", "a"]), np.array([5, 3, 4])])
 def test_a_new_class_begins_with_the_responsibilities_of_its_samples(names):
     known, new = SPECIES < 2, SPECIES == 2

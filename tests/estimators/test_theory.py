@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from reference import overlapping_classes
 from scipy.linalg import block_diag
 from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
@@ -64,13 +65,6 @@ def test_the_expectation_over_all_assignments(y):
     assert (binary.sum(axis=2) == 1).all(axis=1).sum() == K**few
 
 
-def overlapping():
-    """Classes of unequal size that share all components."""
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1, 2], [30, 25, 35])
-    return rng.normal(size=(90, 2)) + 0.5 * y[:, None], y
-
-
 def fitted(Classifier, passes=1, data=None, **params):
     X, y = data or load_iris(return_X_y=True)
     start = {
@@ -89,7 +83,7 @@ def test_the_m_step_is_a_stationary_point(classes):
 
     With one class the equations are 7-9, and 4-7 of Sanderson and Curtin (2017), which their appendix A derives.
     """
-    X, y = overlapping()
+    X, y = overlapping_classes(n=(30, 25, 35), m=2)
     y %= classes
 
     def parameters(passes):
@@ -150,8 +144,8 @@ def test_weights_and_responsibilities_sum_to_one(Classifier):
 
 def test_the_covariance_of_mda_is_the_weighted_mean():
     """Eq. 32: of the covariances that SKEM's M-step gives from the same start, weights sum_n w_nk / N."""
-    skem, _, y = fitted(SKEMClassifier, data=overlapping())
-    mda, _, _ = fitted(MDAClassifier, data=overlapping())
+    skem, _, y = fitted(SKEMClassifier, data=overlapping_classes(n=(30, 25, 35), m=2))
+    mda, _, _ = fitted(MDAClassifier, data=overlapping_classes(n=(30, 25, 35), m=2))
     counts = skem.weights_ @ np.bincount(y)
     mean = np.tensordot(counts / counts.sum(), skem.covariances_, axes=1)
     np.testing.assert_allclose(mda.covariances_, mean, rtol=1e-9)
