@@ -13,6 +13,7 @@ from sklearn.metrics import log_loss
 from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
 from skem.estimators._samples import HeldOutSamples
 
+X, y = load_iris(return_X_y=True)
 QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0, "standardize": "robust", "reg_covar": 0.1}
 STEPS = {
     "all_samples": {"discriminative_iter": 4},
@@ -23,11 +24,6 @@ all_samples_and_batches = pytest.mark.parametrize("steps", STEPS)
 
 def quick(steps="all_samples", n_components=6, **options):
     return DiscriminativePSKEMClassifier(n_components, **QUICK | STEPS[steps] | options)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +39,14 @@ def digits():
 @pytest.mark.parametrize(
     "options", [{}, {"early_stopping": True, "options": {"sharing": 0.3}, "covariance_type": "tied"}]
 )
-def test_without_iterations_it_is_pskem(iris, options):
-    X, y = iris
+def test_without_iterations_it_is_pskem(options):
     model = quick(discriminative_iter=0, **options).fit(X, y)
     pskem = PSKEMClassifier(6, **QUICK, **options).fit(X, y)
     for method in ("class_log_density", "predict_log_proba", "score_samples", "predict"):
         assert_array_equal(getattr(model, method)(X), getattr(pskem, method)(X))
 
 
-def test_infinite_strength_is_the_initialisation(iris):
-    X, y = iris
+def test_infinite_strength_is_the_initialisation():
     model = quick(strength=np.inf, temperature=1.0).fit(X, y)
     pskem = PSKEMClassifier(6, **QUICK).fit(X, y)
     assert_array_equal(model.predict_log_proba(X), pskem.predict_log_proba(X))
@@ -67,8 +61,7 @@ def test_infinite_strength_is_the_initialisation(iris):
 # Densities
 
 
-def test_densities_stay_generative(iris):
-    X, y = iris
+def test_densities_stay_generative():
     model, start = quick().fit(X, y), quick(strength=np.inf).fit(X, y)
     assert (model.class_log_density(X) != start.class_log_density(X)).any()
     assert_array_equal(model.score_samples(X), start.score_samples(X))
@@ -76,8 +69,7 @@ def test_densities_stay_generative(iris):
     assert_array_equal(model.sample(5)[0], start.sample(5)[0])
 
 
-def test_probabilities_are_of_the_tempered_product(iris):
-    X, y = iris
+def test_probabilities_are_of_the_tempered_product():
     model = quick(temperature=4.0, priors=[0.5, 0.3, 0.2]).fit(X, y)
     expected = log_softmax((model.class_log_density(X) + np.log([0.5, 0.3, 0.2])) / 4.0, axis=1)
     assert_allclose(model.predict_log_proba(X), expected, atol=1e-12)
@@ -97,8 +89,7 @@ def test_probabilities_are_of_the_tempered_product(iris):
         ("spherical", {"arrangement": [[0, 1], [1, 2, 3], [2]]}),
     ],
 )
-def test_every_kind_of_mixture_gains(iris, steps, covariance_type, options):
-    X, y = iris
+def test_every_kind_of_mixture_gains(steps, covariance_type, options):
     model = quick(steps, covariance_type=covariance_type, **options).fit(X, y)
     start = log_softmax(
         quick(strength=np.inf, covariance_type=covariance_type, **options).fit(X, y).class_log_density(X)
@@ -120,8 +111,7 @@ def test_every_kind_of_mixture_gains(iris, steps, covariance_type, options):
 
 
 @all_samples_and_batches
-def test_iterations_of_both_kinds(iris, steps):
-    X, y = iris
+def test_iterations_of_both_kinds(steps):
     model = quick(steps)
     seen = [
         (each.n_iter_, each.n_discriminative_iter_, each.class_log_density(X))
@@ -139,8 +129,7 @@ def test_iterations_of_both_kinds(iris, steps):
 
 
 @all_samples_and_batches
-def test_warm_start(iris, steps):
-    X, y = iris
+def test_warm_start(steps):
     model = quick(steps, temperature=2.0, warm_start=True).fit(X, y)
     first, start = model.conditional_log_likelihood_[-1], model.generative_blocks_
     assert [each.n_discriminative_iter_ for each in model.fit_iterations(X, y)] == [1, 2, 3, 4]
@@ -171,12 +160,11 @@ def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def default(iris):
-    return DiscriminativePSKEMClassifier(random_state=0).fit(*iris)
+def default():
+    return DiscriminativePSKEMClassifier(random_state=0).fit(X, y)
 
 
-def test_chosen_parameters_rebuild_the_default(default, iris):
-    X, y = iris
+def test_chosen_parameters_rebuild_the_default(default):
     rebuilt = DiscriminativePSKEMClassifier(**default.best_params_).fit(X, y)
     threads = DiscriminativePSKEMClassifier(n_jobs=2, random_state=0).fit(X, y)
     given = DiscriminativePSKEMClassifier(random_state=0).get_params()
@@ -202,8 +190,7 @@ def test_few_samples_of_one_covariance(n, m):
     assert default < linear
 
 
-def test_a_parameter_that_is_set_ends_the_choice(iris):
-    X, y = iris
+def test_a_parameter_that_is_set_ends_the_choice():
     for options in ({"max_iter": 3}, {"options": {"smoothing": 0.1}}, {"covariance_type": "diag"}):
         named, unnamed = (
             DiscriminativePSKEMClassifier(*number, random_state=0, **options).fit(X, y)
@@ -241,8 +228,7 @@ def test_threads_and_float32(digits, steps):
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_overflow_keeps_the_last_iteration(iris):
-    X, y = iris
+def test_overflow_keeps_the_last_iteration():
     with pytest.warns(ConvergenceWarning, match="overflowed in iteration 1 .* kept"):
         model = quick("batches", options={"feature_noise": 1e200}).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()

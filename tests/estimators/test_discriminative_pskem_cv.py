@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss
 
 from skem import DiscriminativePSKEMClassifier, DiscriminativePSKEMClassifierCV
 
+X, y = overlapping_classes(3, n=(80, 80, 80))
 QUICK = {
     "n_components": [3, 6],
     "reg_covar": 0.1,
@@ -20,18 +21,12 @@ QUICK = {
 
 
 @pytest.fixture(scope="module")
-def overlapping():
-    return overlapping_classes(3, n=(80, 80, 80))
-
-
-@pytest.fixture(scope="module")
-def chosen(overlapping):
-    return DiscriminativePSKEMClassifierCV(cv=2, **QUICK).fit(*overlapping)
+def chosen():
+    return DiscriminativePSKEMClassifierCV(cv=2, **QUICK).fit(X, y)
 
 
 @pytest.mark.parametrize("scaling", ["standard", "robust", "quantile"])
-def test_best_params_rebuild_the_best_estimator(scaling, overlapping):
-    X, y = overlapping
+def test_best_params_rebuild_the_best_estimator(scaling):
     search = DiscriminativePSKEMClassifierCV(scaling=scaling, cv=2, **QUICK | {"n_components": 3}).fit(X, y)
     again = clone(search.best_estimator_).fit(X, y)
     assert_array_equal(again.predict_proba(X), search.predict_proba(X))
@@ -43,7 +38,7 @@ def test_best_params_rebuild_the_best_estimator(scaling, overlapping):
     assert classifier.n_components_ == params["n_components"] * 2 ** params["options"]["n_doublings"]
 
 
-def test_the_best_model_is_never_worse_than_em_or_guessing(chosen, overlapping):
+def test_the_best_model_is_never_worse_than_em_or_guessing(chosen):
     table = chosen.cv_results_
     em = [
         held_out for held_out, strength in zip(table["held_out"], table["strength"], strict=True) if strength
@@ -56,8 +51,7 @@ def test_the_best_model_is_never_worse_than_em_or_guessing(chosen, overlapping):
     assert log_loss(y[400:], noise.predict_proba(X[400:])) < np.log(2) + 0.02
 
 
-def test_results_do_not_depend_on_threads(chosen, overlapping):
-    X, y = overlapping
+def test_results_do_not_depend_on_threads(chosen):
     again = DiscriminativePSKEMClassifierCV(cv=2, n_jobs=2, **QUICK).fit(X, y)
     assert again.cv_results_ == chosen.cv_results_
     assert_array_equal(again.predict_proba(X), chosen.predict_proba(X))
@@ -117,8 +111,7 @@ def test_quantiles_are_chosen_for_skewed_features():
     assert search.predict_joint_log_proba(X).shape == search.class_log_density(X).shape == (300, 2)
 
 
-def test_gross_outliers(overlapping):
-    X, y = overlapping
+def test_gross_outliers():
     damaged = X.copy()
     damaged[np.flatnonzero(y == 0)[:4], :2] = 1e5
     options = QUICK | {"n_components": 3, "scaling": ["standard", "robust"], "cv": 2, "max_doublings": 1}

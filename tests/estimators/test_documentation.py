@@ -12,6 +12,10 @@ import skem
 EVERYTHING = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
 
 X, y = load_iris(return_X_y=True)
+QUICK = {
+    skem.SDGMClassifier: {"max_iter": 2},
+    skem.DiscriminativePSKEMClassifierCV: {"n_components": 3, "n_blocks": 1, "cv": 2},
+}
 
 
 def entries(section, text):
@@ -33,8 +37,7 @@ def test_documented_parameters(Estimator):
 
 @pytest.mark.parametrize("Estimator", EVERYTHING)
 def test_documented_attributes(Estimator):
-    quick = {"max_iter": 2} if Estimator is skem.SDGMClassifier else {}
-    model = Estimator(**quick).fit(X, y)
+    model = Estimator(**QUICK.get(Estimator, {})).fit(X, y)
     names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
     # Models with one feature block have these attributes of the family, but need not document them.
     names -= {"blocks_", "block_indices_", "n_blocks_"}
