@@ -65,8 +65,7 @@ def truth(drawn, rows):
 
 def draw(rng):
     """Clusters of any shape, and components near them or anywhere."""
-    sizes = [1, 2, 3, 5, 8, 13, 40]
-    m, L = int(rng.choice(sizes, p=[0.16, 0.16, 0.16, 0.16, 0.16, 0.16, 0.04])), int(rng.integers(1, 4))
+    m, L = int(rng.choice([1, 2, 3, 5, 8, 13, 40], p=[*[0.16] * 6, 0.04])), int(rng.integers(1, 4))
     K, n = int(rng.integers(max(L, 2), 25)), int(rng.choice([30, 150, 600, 3500]))
     centres = 10.0 ** rng.uniform(-1, 3) * rng.normal(size=(int(rng.integers(1, 2 * K)), m))
     turns = rng.normal(size=(len(centres), m, m))
@@ -126,12 +125,11 @@ def problem_of(drawn, workers, dtype=np.float32):
 
 
 class Errors(NamedTuple):
-    """Largest errors of a mixture over what is promised, and True if float32 was kept."""
+    """Largest errors of a mixture over what is promised."""
 
     float32: float  # log p(x|c) of float32 samples
     float64: float  # log p(x|c) of float64 samples
     training: float  # mean log p(x|c) in training on float32 samples, against float64 samples
-    kept: bool
 
 
 def promise(log_density, dtype):
@@ -172,12 +170,7 @@ def errors(seed):
         for dtype in (np.float32, np.float64)
     )
     training = abs(means[0] - means[1]) / promise(means[1], np.float32)
-    return Errors(
-        narrow,
-        wide,
-        training,
-        block.gaussians.is_float32_safe(drawn.mixture.weights, float(features.extent.max()), pairs=True),
-    )
+    return Errors(narrow, wide, training)
 
 
 if __name__ == "__main__":
@@ -185,7 +178,7 @@ if __name__ == "__main__":
     seeds, failed = range(first, first + n), 0
     with ProcessPoolExecutor(2) as pool:
         for seed, found in zip(seeds, pool.map(errors, seeds, chunksize=50), strict=True):
-            if found is not None and max(found[:3]) >= 1:
+            if found is not None and max(found) >= 1:
                 failed += 1
                 print(seed, found, flush=True)
     print(f"{failed} of {n} mixtures break the promise")
