@@ -61,14 +61,16 @@ class Reference:
         for key in (column, *where):
             if key not in found:
                 raise LookupError(f"{table} has no column {key!r}; it has {', '.join(found)}")
+        kept = pd.Series(True, found.index)
         for key, value in where.items():
             # A number may be printed in another way.
             own = found[key] if isinstance(value, str) else pd.to_numeric(found[key], errors="coerce")
-            found = found[own == value]
-        if not len(found):
+            kept &= own == value
+        if not kept.any():
             raise LookupError(f"{table} has no rows with {where}")
-        numbers = pd.to_numeric(found[column], errors="coerce")
-        return (found[column] if numbers.isna().any() else numbers).tolist()
+        texts = found.loc[kept, column]
+        numbers = pd.to_numeric(texts, errors="coerce")
+        return (texts if numbers.isna().any() else numbers).tolist()
 
     def cell(self, table: str, column: str, **where: Any) -> Any:
         """The value of a column in the only row with these values."""

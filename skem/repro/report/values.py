@@ -74,7 +74,8 @@ def key(column: str, value: str) -> str:
 def _labels(r: Reference, table: str) -> pd.DataFrame:
     """Key columns of a table, as parts of names."""
     found = r.table(table)
-    return pd.DataFrame({by: [key(by, value) for value in found[by]] for by in KEYS if by in found})
+    names = {by: [key(by, value) for value in found[by]] for by in KEYS if by in found}
+    return pd.DataFrame(names, found.index, dtype=object)
 
 
 def heads(r: Reference) -> set[str]:
@@ -98,16 +99,16 @@ def _cell(r: Reference, table: str, names: Sequence[str], choose: str = "") -> s
     rows, labels = r.table(table), _labels(r, table)
     *keys, column = names
     for name in keys:
-        own = (labels == name).any(axis=1)
+        own = (labels.to_numpy() == name).any(axis=1)
         if not own.any():
             raise LookupError(unknown(name, labels.to_numpy().flat))
-        rows, labels = rows[own], labels[own]
+        labels = labels[own]
     if column not in rows:
         raise LookupError(unknown(column, rows))
-    if len(rows) != 1 and not choose:
+    if len(labels) != 1 and not choose:
         varying = " or ".join(by for by in labels if len({*labels[by]}) > 1) or "the row"
-        raise LookupError(f"{len(rows)} rows have these keys; add a key of {varying}")
-    full, cells = f"{table}.{'.'.join(names)}", rows[column]
+        raise LookupError(f"{len(labels)} rows have these keys; add a key of {varying}")
+    full, cells = f"{table}.{'.'.join(names)}", rows.loc[labels.index, column]
     digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
     value = pd.to_numeric(cells, errors="coerce").agg(choose or "max")
     return str(cells.iloc[0]) if pd.isna(value) else number(value, digits)
