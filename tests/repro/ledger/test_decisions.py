@@ -134,6 +134,8 @@ def test_the_shown_comparison_is_the_one_that_decides():
     ):
         assert (found.detail, found.measured) == (detail, decisive.mean)
         assert (found.low < 0 < found.high) == (detail == "undecided")
+    # Equal constants are certain, too.
+    assert any_of([b, greater(zero, Estimate(0.0), or_equal=True)]).detail == "holds"
     assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
 
 
