@@ -133,12 +133,9 @@ def test_boundaries_are_where_classes_and_components_are_even(monkeypatch):
     plt.close("all")
 
 
-def test_networks_that_were_not_run():
+def test_networks_and_figures_that_were_not_run():
     nothing = {name: pd.DataFrame() for name in ("images", "images_choice")}
     assert page("hayashi_images", tables.table2(nothing, STATED, PAPER)).count("not available") >= 3
-
-
-def test_a_figure_without_results_says_so():
     _, ax = FIGURES["hayashi_features"].drawn({"a": pd.DataFrame()}, PAPER)
     assert [text.get_text() for text in ax.texts] == ["No results in this run"]
     plt.close("all")
