@@ -241,7 +241,7 @@ class ClassMixtures:
     def __init__(self, weights: np.ndarray) -> None:
         self._weights = weights
         # Pairs of a component and a class, one class after the other.
-        self.classes, self.components = np.nonzero(weights.T)
+        self.classes, self.components = map(np.ascontiguousarray, np.nonzero(weights.T))
         self._borders = np.searchsorted(self.classes, np.arange(weights.shape[1] + 1))
         self._log_weights = logarithms(weights[self.components, self.classes])
 

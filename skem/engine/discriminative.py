@@ -88,7 +88,7 @@ class BlockGradient:
         """Signed sums over the samples of the last `forward`, for the derivatives ``errors`` (L, n) in its result."""
         kernels, dtype, components = compiled.kernels(), self._joint.dtype, self._classes.components
         signed, by_pair = np.empty_like(self._joint), np.zeros(len(components))
-        classes = self._log_densities.astype(dtype), errors.astype(dtype)
+        classes = self._log_densities.astype(dtype), np.ascontiguousarray(errors, dtype=dtype)
         scratch = np.empty((2, kernels.tile_samples(dtype)), dtype)
         pairs = self._classes.pairs(dtype)
         kernels.signed_responsibilities(self._joint, pairs, classes, (signed, by_pair), scratch)

@@ -110,7 +110,7 @@ def initial(problem: Problem) -> Maximised:
     """The initial parameters, as if an M-step had found them."""
     start = problem.start
     raise_if_far(start, problem.extent)
-    log_weights = logarithms(start.weights)
+    log_weights = logarithms(np.ascontiguousarray(start.weights))
     gaussians = problem.covariance_type.gaussians(start.means, start.covariances)
     # Penalties of given covariances, not of those of an M-step, may differ by so much that log-densities lose their digits in float32.
     exact = bool(0.5 * problem.ridge * np.ptp(gaussians.traces) < SAFE32)

@@ -54,9 +54,10 @@ class Nearest:
         n, (K, m), loop = len(samples.weights), centres.shape, compiled.nearest()
         even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
         self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
-        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale)
+        # Copies, as numba would compile the loops again for read-only arrays, as of a model that is mapped from disk.
+        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale.copy())
         self._sums = np.zeros((len(samples.chunks), K, m + 1 + -(m + 1) % loop.LANES))
-        self.centres = np.array(centres, dtype=np.float64)
+        self.centres = np.array(centres, dtype=np.float64, order="C")
         self._model = (
             self.centres,
             self.centres.copy(),
@@ -105,7 +106,8 @@ class Nearest:
 
         def of_chunk(chunk: slice, n_iter: int, sums: np.ndarray) -> tuple[int, int, float]:
             x = samples.centred(chunk), samples.weights[chunk], *self._units
-            results, limits = (self.labels[chunk], self._gaps[chunk], sums), (n_iter, tol, CHUNK_SAMPLES)
+            results = self.labels[chunk], self._gaps[chunk], sums
+            limits = n_iter, float(tol), CHUNK_SAMPLES
             return loop.iterate(x, self._model, results, limits, self._scratch.memory)
 
         def changed_in_chunk(chunk: slice) -> int:
@@ -129,10 +131,11 @@ def assign(samples: Samples, centres: np.ndarray) -> np.ndarray:
 def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the squared distance of each sample to its centre, shape (n,), in float64."""
     result = np.empty(len(labels))
+    scale, centres = samples.scale.copy(), np.array(centres, order="C")
 
     def of_chunk(chunk: slice) -> None:
         rows, of_samples = samples.centred(chunk), (labels[chunk], result[chunk])
-        compiled.nearest().squared_distances(rows, samples.scale, centres, *of_samples)
+        compiled.nearest().squared_distances(rows, scale, centres, *of_samples)
 
     samples.map(of_chunk, len(samples.scale))
     return result

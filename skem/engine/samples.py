@@ -105,7 +105,7 @@ class Samples:
     def _centre(self, x: np.ndarray) -> np.ndarray:
         loop, (n, m) = compiled.nearest(), x.shape
         rows = np.empty(n * (m + 1) + loop.LANES)[: n * (m + 1)].reshape(n, m + 1)
-        loop.centre(x, self.shift, rows)
+        loop.centre(x, self.shift.copy(), rows)
         return rows
 
     def centred(self, chunk: slice) -> np.ndarray:
