@@ -10,7 +10,6 @@ from claims import ROOT
 from skem.repro.papers.sanderson2017 import advice, fits, times
 from skem.repro.papers.sanderson2017.engines import ENGINES, Request
 
-ENTRY = {"n_components": 2}
 EM = {"kmeans_iter": 3, "em_iter": 5, "floor": 1e-6}
 
 
@@ -20,7 +19,7 @@ def toy(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
     monkeypatch.setattr(fits, "samples", lambda *arguments: X)
-    return {"dataset": "toy", "entry": ENTRY, "n_rows": None, "seed": 0}
+    return {"dataset": "toy", "entry": {"n_components": 2}, "n_rows": None, "seed": 0}
 
 
 def test_poker_hands_are_five_different_cards():

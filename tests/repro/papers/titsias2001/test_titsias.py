@@ -85,12 +85,6 @@ def test_prbf_against_the_rbf_network(other, expected):
     assert evaluate(found, "titsias.sec2c.prbf_better").detail == expected
 
 
-def column(means, spread, seed=0):
-    """Errors of 25 repetitions in a column of the table of Pima."""
-    errors = np.random.default_rng(seed).normal(0, spread, (25, len(PAPER.methods)))
-    return column_of(errors + [means.get(method, 30.0) for method in PAPER.methods])
-
-
 def column_of(errors):
     """A column of the table of Pima from errors by repetition and method."""
     cells = pd.DataFrame(errors, columns=list(PAPER.methods)).rename_axis("run").reset_index()
@@ -111,7 +105,9 @@ def column_of(errors):
     ],
 )
 def test_best_method_of_a_column(means, spread, expected):
-    found = evaluate(column(means, spread), "titsias.table3.pima.best.m6")
+    errors = np.random.default_rng(0).normal(0, spread, (25, len(PAPER.methods)))
+    found = column_of(errors + [means.get(method, 30.0) for method in PAPER.methods])
+    found = evaluate(found, "titsias.table3.pima.best.m6")
     assert found.detail == expected
     assert found.low < found.measured < found.high
 
