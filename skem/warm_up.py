@@ -31,7 +31,7 @@ def warm_up() -> None:
     Compiled loops take no time.
     """
     rng = np.random.default_rng(0)
-    y = np.arange(120) % 2
+    y = np.arange(120) % 3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits that do not converge in two iterations
         for dtype in (np.float64, np.float32):
@@ -43,11 +43,13 @@ def warm_up() -> None:
                     "max_iter": 2,
                     "random_state": 0,
                 }
-                DiscriminativePSKEMClassifier(2, **options).fit(X, y).predict_proba(X)
+                DiscriminativePSKEMClassifier(3, **options).fit(X, y).predict_proba(X)
                 for samples in (X, missing):
-                    SKEMClassifier(4, **options).fit(samples, y, y + 0.5).predict_proba(samples)
+                    SKEMClassifier(4, init_params="sample", **options).fit(samples, y, y + 0.5).predict_proba(
+                        samples
+                    )
                     GaussianMixture(2, **options).fit(samples).score_samples(samples)
-            MDAClassifier(2, max_iter=2, random_state=0).fit(X, y).predict_proba(X)
+            MDAClassifier(3, max_iter=2, random_state=0).fit(X, y).predict_proba(X)
             KMeans(2, random_state=0).fit(X).predict(X)
             SDGMClassifier(random_state=0).fit(X, y).predict(X)
 

@@ -139,6 +139,7 @@ def test_no_layout_of_samples_is_compiled_for_again(dtype, tmp_path):
     warm_up()
     before, (X, y) = compiled_types(), load_iris(return_X_y=True)
     for samples in layouts(X.astype(dtype), tmp_path / "X.npy"):
-        for model in (KMeans(3), GaussianMixture(3, max_iter=2), SKEMClassifier(6, max_iter=2)):
+        shared = SKEMClassifier(6, init_params="sample", max_iter=2)
+        for model in (KMeans(3), GaussianMixture(3, max_iter=2), shared):
             model.set_params(random_state=0).fit(samples, y).predict(samples)
     assert compiled_types() == before
