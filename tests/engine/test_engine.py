@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import reference
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import shared_clusters
@@ -19,15 +19,13 @@ INITIALISATIONS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
 every_type = pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
 
 
-@pytest.fixture(params=["one chunk", "a chunk per class", "several parts"], scope="module")
-def every_size(request):
+@pytest.fixture(params=["one chunk", "a chunk per class", "several parts"])
+def every_size(request, monkeypatch):
     """Small data is one chunk, larger data has chunks of one class each, and still larger data has parts."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param != "one chunk":
-            patch.setattr(problem, "ONE_CHUNK", 0)
-        if request.param == "several parts":
-            patch.setattr(parts, "PART_ROWS", 15)
-        yield
+    if request.param != "one chunk":
+        monkeypatch.setattr(problem, "ONE_CHUNK", 0)
+    if request.param == "several parts":
+        monkeypatch.setattr(parts, "PART_ROWS", 15)
 
 
 def initial_model(covariance_type, init, scale):
@@ -95,7 +93,8 @@ def test_passes_equal_the_reference(covariance_type, standardize, weighted):
 
 
 @pytest.mark.usefixtures("every_size")
-@settings(deadline=None, max_examples=40)
+# All examples have one size.
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 2**31),
     m=st.integers(1, 3),
