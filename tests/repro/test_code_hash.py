@@ -29,17 +29,23 @@ def forget():
         getattr(function, "cache_clear", lambda: None)()
 
 
-def changed(checkout, path, edit):
+def hashes(folder):
+    forget()
+    return {name: code_hash.code_of(folder / f"workflow/scripts/{name}.py") for name in SCRIPTS}
+
+
+@pytest.fixture(scope="module")
+def before():
+    """Hashes of this checkout, which a copy has as well."""
+    return hashes(ROOT)
+
+
+def changed(checkout, before, path, edit):
     """Scripts whose hash an edit of a file changes."""
-
-    def hashes():
-        forget()
-        return {name: code_hash.code_of(checkout / f"workflow/scripts/{name}.py") for name in SCRIPTS}
-
-    before, text = hashes(), (checkout / path).read_text(encoding="utf-8")
+    text = (checkout / path).read_text(encoding="utf-8")
     assert edit(text) != text
     (checkout / path).write_text(edit(text), encoding="utf-8")
-    after = hashes()
+    after = hashes(checkout)
     return {name for name in SCRIPTS if after[name] != before[name]}
 
 
@@ -55,8 +61,8 @@ def changed(checkout, path, edit):
         ("skem/datasets/_sources.py", set()),  # data are verified by their content
     ],
 )
-def test_an_edit_changes_the_hashes_of_the_scripts_that_import_the_file(checkout, path, scripts):
-    assert changed(checkout, path, lambda text: f"{text}\nANOTHER = 1\n") == scripts
+def test_an_edit_changes_the_hashes_of_the_scripts_that_import_the_file(checkout, before, path, scripts):
+    assert changed(checkout, before, path, lambda text: f"{text}\nANOTHER = 1\n") == scripts
 
 
 @pytest.mark.parametrize(
@@ -67,8 +73,8 @@ def test_an_edit_changes_the_hashes_of_the_scripts_that_import_the_file(checkout
         ("ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = (\n    # why\n    1e-40\n)", True),
     ],
 )
-def test_constants_count_and_docstrings_comments_and_line_breaks_do_not(checkout, old, new, same):
-    found = changed(checkout, "skem/engine/problem.py", lambda text: text.replace(old, new, 1))
+def test_constants_count_and_docstrings_comments_and_line_breaks_do_not(checkout, before, old, new, same):
+    found = changed(checkout, before, "skem/engine/problem.py", lambda text: text.replace(old, new, 1))
     assert found == (set() if same else {"train", "claims"})
 
 
