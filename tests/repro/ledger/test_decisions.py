@@ -139,6 +139,38 @@ def test_the_shown_comparison_is_the_one_that_decides():
     assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
 
 
+def of_ten_runs(t):
+    """A mean of ten runs, whose t statistic is given."""
+    z = stats.zscore(np.arange(10.0), ddof=1)
+    return over(z + t / np.sqrt(10))
+
+
+def critical(share):
+    """The t statistic of ten runs at 95%, if ``share`` comparisons share the level."""
+    return stats.t.ppf(1 - 0.025 / share, 9)
+
+
+def test_several_comparisons_share_the_level():
+    """Simulated error rates are too coarse for one comparison more or less."""
+
+    def three_of_four(*t):
+        return at_least(3, [decisions.Comparison(of_ten_runs(one)) for one in t])
+
+    # One of two may be the last one that is needed.
+    assert three_of_four(10, 9, critical(2) + 0.01, 0.1).detail == "holds"
+    undecided = three_of_four(10, 9, critical(2) - 0.01, 0.1)
+    assert undecided.detail == "undecided"
+    assert undecided.low == pytest.approx((critical(2) - 0.01 - critical(3)) / np.sqrt(10))
+    assert three_of_four(10, 9, -critical(3) - 0.01, -10).detail == "fails"
+    assert three_of_four(10, 9, -critical(3) + 0.01, -10).detail == "undecided"
+
+
+def test_the_best_of_several_shares_the_level_among_all_pairs():
+    equal = {name: over(np.zeros(10)) for name in "abc"}
+    for t, below in ((critical(6) - 0.01, []), (critical(6) + 0.01, ["d"])):
+        assert estimates.below_best(equal | {"d": of_ten_runs(-t)}) == below
+
+
 def test_error_rates_of_several_comparisons():
     """All but one of those needed are true, or false, and the others are equal: the claim holds, or fails, in 2.5% of cases at most."""
     rng, trials, n, wanted = np.random.default_rng(10), 300, 6, 3

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.sanderson2017.measures import Enough, enough, typical
@@ -39,6 +40,15 @@ def test_noise_leaves_the_number_open():
     rng = np.random.default_rng(0)
     found = [enough(curve(rng, [0, 0, 0, 0, 0, 0], n_runs=3, common=0.0)) for _ in range(100)]
     assert np.mean([one.low == 1 and one.high == 50 for one in found]) > 0.7
+
+
+def test_larger_numbers_share_the_level():
+    z = stats.zscore(np.arange(10.0), ddof=1)
+    margin, critical = np.sqrt(2 / 3), stats.t.ppf(1 - 0.025 / 2, 9)
+    for beyond, low in ((-0.01, 1), (0.01, 2)):
+        gain = margin + (critical + beyond) / np.sqrt(10)
+        runs = {1: np.zeros(10), 2: z + gain, 5: z}
+        assert enough({n: Estimate.of(pd.Series(values)) for n, values in runs.items()}).low == low
 
 
 def test_several_data_sets():
