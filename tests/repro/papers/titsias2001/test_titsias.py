@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, STATED, evaluate, evaluator, page
+from scipy import stats
 
 from skem import datasets
 from skem.repro import papers
@@ -110,6 +111,16 @@ def test_best_method_of_a_column(means, spread, expected):
     found = evaluate(found, "titsias.table3.pima.best.m6")
     assert found.detail == expected
     assert found.low < found.measured < found.high
+
+
+def test_all_other_methods_share_the_level_at_which_a_best_one_is_refuted():
+    z, others = stats.zscore(np.arange(25.0), ddof=1), len(PAPER.methods) - 1
+    spread = 1 / (stats.t.ppf(1 - 0.05 / others, 24) * np.sqrt(1 + 1 / 25))  # of one cross-validation
+    for factor, refuted in ((0.99, True), (1.01, False)):
+        errors = pd.DataFrame(30.0, range(25), list(PAPER.methods)).assign(rbf=25.0)
+        errors["lambda025"] = 26 + factor * spread * z
+        found = evaluate(column_of(errors.to_numpy()), "titsias.table3.pima.best.m6")
+        assert (found.detail == "fails") == refuted
 
 
 def test_examples_are_as_the_paper_describes_them():
