@@ -45,9 +45,8 @@ def warm_up() -> None:
                 }
                 DiscriminativePSKEMClassifier(3, **options).fit(X, y).predict_proba(X)
                 for samples in (X, missing):
-                    SKEMClassifier(4, init_params="sample", **options).fit(samples, y, y + 0.5).predict_proba(
-                        samples
-                    )
+                    shared = SKEMClassifier(4, init_params="sample", **options)
+                    shared.fit(samples, y, y + 0.5).predict_proba(samples)
                     GaussianMixture(2, **options).fit(samples).score_samples(samples)
             MDAClassifier(3, max_iter=2, random_state=0).fit(X, y).predict_proba(X)
             KMeans(2, random_state=0).fit(X).predict(X)

@@ -25,24 +25,27 @@ def _one_thread_of_blas():
         yield
 
 
-COMPILED = ("kernels", "matrices", "nearest")
-
-
-def signatures():
-    """The types of arguments that the entries of the engine have been compiled for, or loaded from the cache."""
-    for name in COMPILED:
-        module = sys.modules.get(f"skem.engine.{name}")
-        for entry in vars(module).values() if module else ():
-            if hasattr(entry, "dispatcher"):
-                yield from ((f"{name}.{entry.__name__}", types) for types in entry.dispatcher.signatures)
+def compiled_types():
+    """Of each entry of the engine the types of arguments for which it was compiled, or loaded from the cache, in order."""
+    modules = [sys.modules.get(f"skem.engine.{name}") for name in ("kernels", "matrices", "nearest")]
+    entries = [entry for module in modules if module for entry in vars(module).values()]
+    return {e.__name__: e.dispatcher.signatures for e in entries if hasattr(e, "dispatcher")}
 
 
 @pytest.fixture(autouse=True)
-def _one_layout():
-    """An array that is not in C order, or read-only, costs a user seconds: numba compiles the loop again."""
-    before = set(signatures())
-    yield
-    for name, types in set(signatures()) - before:
+def new_types():
+    """Function for what a test adds. An array that is not in C order, or read-only, costs a user seconds: numba compiles again."""
+    before = compiled_types()
+
+    def found():
+        return [
+            (name, types)
+            for name, known in compiled_types().items()
+            for types in known[len(before.get(name, [])) :]
+        ]
+
+    yield found
+    for name, types in found():
         arrays = re.findall(r"Array\([^()]*\)", str(types))
         odd = {array for array in arrays if "'C', False" not in array}
         assert not odd, f"{name} is compiled for {', '.join(sorted(odd))}"

@@ -63,12 +63,13 @@ class Expectation:
 
     def __init__(self, problem: Problem, parameters: Maximised, dtype: np.dtype, with_sums: bool) -> None:
         self.columns, self.covariance_type = problem.columns, problem.covariance_type
-        self.parameters, self.dtype, self._with_sums = parameters, dtype, with_sums
+        self.parameters, self.dtype = parameters, dtype
         self._ridge, self._log_sharing = problem.ridge, problem.log_sharing
         self.pairs = parameters.gaussians.needs_pairs(dtype)
         K, m = parameters.mixture.means.shape
         self._n_products = K * problem.covariance_type.n_products(m)
-        self._scatter_shape = problem.covariance_type.scatter_shape(K, m)
+        first, *rest = problem.covariance_type.scatter_shape(K, m)
+        self._scatter_shape = (first if with_sums else 0, *rest)  # as the kernels take it: empty without sums
         self._models: dict[tuple[int, int], _ClassModel] = {}
         self._whole: _ClassModel | None = None  # see `chunks`
 
@@ -125,7 +126,7 @@ class Expectation:
         if self._whitening is not None:
             x, first = self._whitening(x, first, len(weights), memory), 0
         first_size, *shape = self._scatter_shape
-        sums = zero_sums(k, m, C, (min(first_size, k) if self._with_sums else 0, *shape))
+        sums = zero_sums(k, m, C, (min(first_size, k), *shape))
         samples, numbers = (x, first, chunk.borders, weights), float64_scratch(k, x.dtype)
         log_likelihood, objective, exact = kernels.e_step(
             samples,
@@ -152,14 +153,12 @@ class Expectation:
         if total is None:
             if model is self._whole:
                 return added
-            mixture, (first_size, *shape) = self.parameters.mixture, self._scatter_shape
-            # As in `of_chunk`: another part may be one chunk of all classes.
-            scatter = np.zeros((first_size if self._with_sums else 0, *shape))
+            mixture, scatter = self.parameters.mixture, np.zeros(self._scatter_shape)
             counts, offsets = np.zeros(mixture.weights.shape), np.zeros(mixture.means.shape)
             total = Statistics(counts, offsets, scatter, dtype=self.dtype)
         total.log_likelihood += added.log_likelihood
         total.objective += added.objective
-        if self._with_sums:
+        if len(total.scatter):
             k = slice(None) if model.components is None else model.components
             total.counts[k, classes] += added.counts
             total.offsets[k] += added.offsets
@@ -170,7 +169,7 @@ class Expectation:
         """The sums of whitened samples in the coordinates of features: x - mu = L (z - U mu)."""
         assert self._whole is not None
         _, _, narrow, _ = self._whole.arrays
-        if self._with_sums:
+        if len(sums.scatter):
             sums.narrow = narrow if self.pairs else None
             if self._whitening is not None:
                 P = np.array(self.parameters.mixture.covariances, ndmin=3)

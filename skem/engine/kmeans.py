@@ -11,6 +11,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.parameters import DIGITS, EPS
+from skem.engine.rows import for_loops
 from skem.engine.samples import CHUNK_SAMPLES, OfThread, Samples
 from skem.engine.threads import aligned, single_threaded
 
@@ -54,8 +55,7 @@ class Nearest:
         n, (K, m), loop = len(samples.weights), centres.shape, compiled.nearest()
         even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
         self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
-        # Copies, as numba would compile the loops again for read-only arrays, as of a model that is mapped from disk.
-        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale.copy())
+        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale)
         self._sums = np.zeros((len(samples.chunks), K, m + 1 + -(m + 1) % loop.LANES))
         self.centres = np.array(centres, dtype=np.float64, order="C")
         self._model = (
@@ -131,7 +131,7 @@ def assign(samples: Samples, centres: np.ndarray) -> np.ndarray:
 def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the squared distance of each sample to its centre, shape (n,), in float64."""
     result = np.empty(len(labels))
-    scale, centres = samples.scale.copy(), np.array(centres, order="C")
+    scale, centres = samples.scale, for_loops(centres)
 
     def of_chunk(chunk: slice) -> None:
         rows, of_samples = samples.centred(chunk), (labels[chunk], result[chunk])

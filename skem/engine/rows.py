@@ -23,6 +23,11 @@ MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
 
 
+def for_loops(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy in C order that is not read-only: numba would compile the loops again for any other."""
+    return np.require(array, requirements=["C", "W", "E"])
+
+
 class Chunk(NamedTuple):
     """Samples of one computation and their classes, as slices of all samples and of all classes.
 
@@ -104,11 +109,8 @@ class Rows:
         return self.X[rows if self.order is None else self.order[rows]]
 
     def original(self, rows: slice | np.ndarray) -> np.ndarray:
-        """All features of some samples, as in X, shape (n, M), in C order.
-
-        Read-only ones are copied: numba would compile the loops again for them.
-        """
-        return np.require(self._rows(rows), requirements=["C", "W", "E"])
+        """All features of some samples, as in X, shape (n, M), in C order."""
+        return for_loops(self._rows(rows))
 
     def read(
         self,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.rows import KEPT_BYTES, Rows, is_mapped
+from skem.engine.rows import KEPT_BYTES, Rows, for_loops, is_mapped
 from skem.engine.threads import Workers
 
 CHUNK_SAMPLES = 8192
@@ -62,11 +62,11 @@ class Samples:
 
     @property
     def shift(self) -> np.ndarray:
-        return self._of_columns(self.features.shift)
+        return for_loops(self._of_columns(self.features.shift))
 
     @property
     def scale(self) -> np.ndarray:
-        return self._of_columns(self.features.scale)
+        return for_loops(self._of_columns(self.features.scale))
 
     @property
     def extent(self) -> np.ndarray:
@@ -105,7 +105,7 @@ class Samples:
     def _centre(self, x: np.ndarray) -> np.ndarray:
         loop, (n, m) = compiled.nearest(), x.shape
         rows = np.empty(n * (m + 1) + loop.LANES)[: n * (m + 1)].reshape(n, m + 1)
-        loop.centre(x, self.shift.copy(), rows)
+        loop.centre(x, self.shift, rows)
         return rows
 
     def centred(self, chunk: slice) -> np.ndarray:
