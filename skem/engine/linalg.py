@@ -7,6 +7,7 @@ from scipy.special import xlogy
 
 from skem.engine import compiled
 from skem.engine.parameters import EPS, SINGULAR, Gaussians
+from skem.engine.rows import for_loops
 
 
 def regularity(covariances: np.ndarray, *, singular: float = SINGULAR) -> np.ndarray:
@@ -61,11 +62,10 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """sum_n w_n x_n, (m,), of samples (n, m), in an order that does not depend on their memory layout.
-
-    BLAS, and einsum on ARM, would fuse products with sums.
-    """
-    return (weights[:, None] * np.ascontiguousarray(x)).sum(axis=0)
+    """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums; NumPy's sums take five times as long."""
+    out = np.zeros(x.shape[1])
+    compiled.matrices().weighted_sum(for_loops(weights), for_loops(x.astype(np.float64, copy=False)), out)
+    return out
 
 
 def logarithms(x: np.ndarray) -> np.ndarray:

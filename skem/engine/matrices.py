@@ -56,6 +56,15 @@ def product(a, b, out, scratch):
                 out[g, i, j] = sums[i, j]
 
 
+@entry
+def weighted_sum(weights, x, out):
+    """Add sum_n w_n x_n of samples (n, m) to ``out`` (m,); products are rounded before they are added, one sample after the other."""
+    for n in range(np.uintp(len(x))):
+        weight = weights[n]
+        for j in range(np.uintp(len(out))):
+            out[j] += weight * x[n, j]
+
+
 @spliced
 def _cholesky(P, R):
     """The upper triangle of R with P = R^T R, from the lower triangle of P; NaN where P is not positive definite."""

@@ -7,12 +7,12 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp, softmax
 
 from skem.engine import em, problem
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.linalg import exponentials, longest_axes, product
+from skem.engine.linalg import exponentials, longest_axes, product, weighted_sum
 from skem.engine.parameters import Mixture
 from skem.engine.parts import PartsInMemory
 from skem.engine.threads import Workers
@@ -86,6 +86,14 @@ def test_product(seed, sizes, stacks):
     rng, (n, p, q) = np.random.default_rng(seed), sizes
     a, b = rng.normal(size=(*stacks[0], n, p)), rng.normal(size=(*stacks[1], p, q))
     assert_allclose(product(a, b), a @ b, rtol=0, atol=1e-14 * p)
+
+
+@pytest.mark.parametrize("x", [np.random.default_rng(0).normal(size=(5000, 3)), np.ones((7, 2), dtype=bool)])
+def test_weighted_sum(x):
+    weights = np.random.default_rng(1).random(len(x))
+    expected = np.add.accumulate(weights[:, None] * x)[-1]  # which rounds each product, and each sum
+    for ordered in (x, np.asfortranarray(x)):
+        assert_array_equal(weighted_sum(weights, ordered), expected)
 
 
 def test_longest_axes():
