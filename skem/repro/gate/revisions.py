@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+from skem import engine
 
 SCHEMA = 2
 """Version of the reference file's layout."""
@@ -67,6 +70,10 @@ def raise_if_code_differs(commit: str) -> None:
 
 
 def extract(commit: str, folder: str) -> None:
-    """Write the library of a commit to ``folder/skem``."""
+    """Write the library of a commit to ``folder/skem``, with the compiled loops of this one, which numba loads where the code is equal."""
     with zipfile.ZipFile(BytesIO(_git("archive", "--format=zip", commit, "skem"))) as archive:
         archive.extractall(folder)
+    compiled = Path(folder, "skem", "engine", "__pycache__")
+    compiled.mkdir(parents=True, exist_ok=True)
+    for path in Path(engine.__path__[0], "__pycache__").glob("*.nb[ci]"):
+        shutil.copy(path, compiled)
