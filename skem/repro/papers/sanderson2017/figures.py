@@ -24,25 +24,28 @@ def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
 def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     axes = subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
     run = table.dropna(subset="seconds")
-    for method, own in run.groupby("method", sort=False):
+    for look, (method, own) in zip(("o-", "s--"), run.groupby("method", sort=False), strict=False):
         for ax, column in zip(axes, ("seconds", "speedup"), strict=True):
-            ax.plot(own["n_threads"], own[column], marker="o", label=METHODS[str(method)].title)
+            ax.plot(own["n_threads"], own[column], look, label=METHODS[str(method)].title)
     scale = run["n_rows"].max() / paper.figure2["n_rows"] if len(run) else 1.0
     printed = table.dropna(subset="paper")
     label = "the paper" if scale == 1 else f"the paper, times {scale:g}"
     axes[0].plot(printed["n_threads"], scale * printed["paper"], "x", color="black", label=label)
-    highest = max(run["n_threads"].max() if len(run) else 1, 2)
-    axes[1].plot([1, highest], [1, highest], ":", color="black", label="linear")
     if len(printed) == 2:
-        axes[1].plot(printed["n_threads"], printed["paper"].iloc[0] / printed["paper"], "x", color="black")
+        speedup = printed["paper"].iloc[0] / printed["paper"]
+        axes[1].plot(printed["n_threads"], speedup, "x", color="black", label="the paper")
+    threads = paper.figure2["threads"]
+    axes[1].plot(threads, threads, ":", color="black", label="linear")
     for ax, label in zip(axes, ("Seconds", "Speed-up"), strict=True):
         ax.set_xscale("log", base=2)
         ax.set_xlabel("Threads", fontsize=9)
         ax.set_ylabel(label, fontsize=9)
-        ax.set_xticks(paper.figure2["threads"], list(map(str, paper.figure2["threads"])))
+        ax.set_xticks(threads, list(map(str, threads)))
         ax.tick_params(labelsize=8)
         ax.legend(fontsize=8)
     axes[0].set_ylim(bottom=0)
+    axes[1].set_yscale("log", base=2)
+    axes[1].set_yticks(threads, list(map(str, threads)))
     return axes
 
 
