@@ -55,12 +55,13 @@ def shared_components(table: pd.DataFrame, *, columns: int | None = None, width:
                 rasterized=True,  # thousands of them make a file of half a megabyte
             )
         for component in part[part["radius"].notna()].to_dict("records"):
-            shared = np.isnan(component["class"])
-            colour = plt.rcParams["text.color"] if shared else f"C{2 * int(component['class'])}"
+            c = component["class"]
+            colour, dash = plt.rcParams["text.color"], "-"
+            if not np.isnan(c):
+                colour, dash = f"C{2 * int(c)}", ("--", "-.", ":")[int(c) % 3]
             centre = component["x"], component["y"]
-            ax.add_patch(
-                Circle(centre, component["radius"], fill=False, linewidth=2.2, color=colour, zorder=3)
-            )
+            look = {"fill": False, "linewidth": 2.2, "color": colour, "linestyle": dash, "zorder": 3}
+            ax.add_patch(Circle(centre, component["radius"], **look))
             ax.plot(*centre, marker="x", color=colour, markersize=7, markeredgewidth=2, zorder=3)
         ax.set_title(title.replace(": ", ":\n"), fontsize="small")
         ax.set_xlabel("feature 1", fontsize="small")
