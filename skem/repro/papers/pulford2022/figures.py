@@ -89,7 +89,7 @@ def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     whole = curves[(curves["n_components"] == curves["n_components"].max()) & (curves["n_blocks"] == 1)]
-    label = 'paper: m = 12, 18 "around\n50% less" for large K'
+    label = 'half of m = 36; paper: m = 12,\n18 "around 50% less"'
     half = [(row.n_components, row.shared_proportion / 2) for row in whole.itertuples()]
     points = {label: half[0]} if half else {}
     return plots.sharing_by_components(curves, points=points, **size)
