@@ -14,7 +14,7 @@ from sklearn.inspection import DecisionBoundaryDisplay
 
 from skem import SKEMClassifier
 
-COLOURS = ["tab:blue", "tab:orange", "tab:green"]
+COLOURS = ["#0072b2", "#e69f00", "#009e73"]  # Okabe and Ito: distinct for the colour-blind
 
 
 def pinwheel(n, seed, arms=7, classes=3):

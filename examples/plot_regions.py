@@ -34,7 +34,7 @@ X_test, y_test = pinwheel(4000, seed=1)
 # Both models have nine components, three initialised at samples of each class. An ellipse is a component at two standard deviations. The
 # title has the accuracy on test samples.
 
-COLOURS = ["tab:blue", "tab:orange", "tab:green"]
+COLOURS = ["#0072b2", "#e69f00", "#009e73"]  # Okabe and Ito: distinct for the colour-blind
 
 
 def draw(ax, model):
