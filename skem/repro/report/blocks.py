@@ -62,13 +62,15 @@ def conclusions(reference: Reference, paper: str) -> str:
     return headlines.conclusions(paper, reference.table("claims"), reference.words)
 
 
+def figure(reference: Reference, name: str) -> str:
+    """A figure with its caption, for a page in ``docs/reproduce/findings``."""
+    caption = captions(reference.config.parent)[name]
+    return f"![{caption['title']}](../../../results/reference/figures/{name}.svg)\n\n{caption['text']}"
+
+
 def redrawn(reference: Reference, paper: str) -> str:
-    """The paper's tables redrawn, each with its caption, for a page in ``docs/reproduce/findings``."""
-    texts = captions(reference.config.parent)
-    figures = {name: texts[name] for name in layouts(paper, reference.config)}
-    if not figures:
+    """The paper's tables redrawn, as `figure` has them."""
+    names = layouts(paper, reference.config)
+    if not names:
         raise LookupError(f"there is no config/redrawn/{paper}.yaml")
-    return "\n\n".join(
-        f"![{caption['title']}](../../../results/reference/figures/{name}.svg)\n\n{caption['text']}"
-        for name, caption in figures.items()
-    )
+    return "\n\n".join(figure(reference, name) for name in names)
