@@ -38,7 +38,8 @@ for name, score in [
     print(f"{roc_auc_score(new, -score):.3f}  {name}")
 
 # %%
-# The distribution of log p(x), and the four least likely test images. A known digit can be unusual, too.
+# The distribution of log p(x), and the four least likely test images. A known digit can be unusual, too. Bars are stacked; the first
+# has all lower values.
 
 figure = plt.figure(figsize=(5.6, 5), layout="constrained")
 above, below = figure.subfigures(2, 1, height_ratios=[5, 3])

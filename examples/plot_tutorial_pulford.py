@@ -49,7 +49,7 @@ for n_blocks, folds in partitions.items():
     ax.plot(np.arange(1, 41), folds[:, 0].mean(axis=0), label=f"{n_blocks}x{32 // n_blocks}")
 ax.axhline(98.0, color="black", linestyle="--", linewidth=1, label="the paper, 2x16")
 ax.set(xlabel="EM iteration", ylabel="test accuracy (%)")
-ax.legend()
+ax.legend(loc="lower right", ncols=2)
 plt.show()
 
 # %%
