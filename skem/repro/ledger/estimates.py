@@ -68,7 +68,7 @@ class Estimate:
 
     mean: float
     sd: float = 0.0  # over runs; 0 for deterministic results, NaN for a single run
-    n: int = 1  # runs
+    n: float = 1  # runs; a fraction for a difference of means over other runs, so that `error` is right
     runs: pd.Series | None = field(default=None, compare=False)  # values by run; the same runs are paired
     protocol: str = ""
     note: str = ""
@@ -132,7 +132,8 @@ class Estimate:
     def n_runs(self) -> float:
         """Number of runs; NaN for a constant, and for a number that is derived from several means or spreads."""
         derived, constant = self.dof is not None, self.sd == self.grain == 0
-        return float("nan") if self.n == 1 and (derived or constant) else self.n
+        mixed = isinstance(self.n, float)
+        return float("nan") if mixed or (self.n == 1 and (derived or constant)) else self.n
 
     def _with(self, other: Estimate, combine: Callable[[Any, Any], Any]) -> Estimate:
         """Combine with another estimate, paired if both have the same runs, so that the mean is that of the two means."""
@@ -146,12 +147,14 @@ class Estimate:
         if self.error == 0 or other.error == 0:
             spread = max(self, other, key=lambda e: (e.error != 0, e.n))
             return replace(spread, mean=mean, runs=None, protocol=protocol, note="", grain=grain)
-        error = float(np.hypot(self.error, other.error))
+        error, sd = (float(np.hypot(a, b)) for a, b in ((self.error, other.error), (self.sd, other.sd)))
+        n, pool, freedom = (sd / error) ** 2, None, self.freedom
         if self.pool is not None and self.pool is other.pool:  # one standard deviation for both
-            return Estimate(mean, error, 1, None, protocol, dof=self.freedom, grain=grain, pool=self.pool)
-        parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
-        satterthwaite = error**4 / sum(parts) if parts else 0.0
-        return Estimate(mean, error, 1, None, protocol, dof=satterthwaite, grain=grain)
+            pool = self.pool
+        else:
+            parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
+            freedom = error**4 / sum(parts) if parts else 0.0
+        return Estimate(mean, sd, n, None, protocol, dof=freedom, grain=grain, pool=pool)
 
     def __sub__(self, other: Estimate) -> Estimate:
         if self is other:

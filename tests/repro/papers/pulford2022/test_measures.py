@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from claims import ROOT, evaluate, evaluator, reference_values
 from histories import described, of_runs
+from scipy import stats
 
 from skem.repro import papers
 from skem.repro.ledger import estimates
@@ -109,6 +110,20 @@ def test_equal_numbers_of_components_are_rarely_told_apart():
         found.append(evaluated("sec3-2.rice.best_n_components_min", evidence_from(drawn(tables, "rice"))))
     assert sum((one.low, one.high) != (4, 20) for one in found) <= 2
     assert {one.detail for one in found} == {"too few runs"}
+
+
+def test_the_margin_is_of_a_mean_over_trials_and_one_cross_validation():
+    """The spread of the baseline, of which the paper has one result, makes up most of the interval."""
+    ours, best = (stats.zscore(np.arange(n), ddof=1) for n in (200, 10))
+    model = drawn({("pskem", "2x16-K12"): 0.96 + 0.006 * ours}, "ionosphere")
+    names = ("svm_rbf", "bagged_trees_100", "svm_quadratic")
+    baselines = {(name, "preset"): 0.94 - 0.01 * i + 0.005 * best for i, name in enumerate(names)}
+    evidence = evidence_from(model, drawn(baselines, "ionosphere", n_blocks=1))
+    found = evaluated("sec3-2.ionosphere.margin", evidence)
+    error = np.hypot(0.6 * np.sqrt(1 / 200 + 1 / 200), 0.5 * np.sqrt(1 / 10 + 1))
+    assert found.measured == pytest.approx(2)
+    around = 1
+    assert (found.high - found.low) / 2 - around == pytest.approx(stats.t.ppf(0.975, 9) * error, rel=0.05)
 
 
 def test_pskem_is_robust_if_only_the_unpartitioned_model_turns_singular():
