@@ -61,7 +61,7 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
 CORRELATION = 0.3
 """Correlation of the cells of a table, which share folds or splits.
 
-Over our runs, the mean over pairs of cells is .01 to .18 in the tables of Titsias and Likas (2001), and .19 to .46 in those of Hayashi and
+Over our runs, the mean over pairs of errors is .01 to .18 in the tables of Titsias and Likas (2001), and .1 at most in that of Hayashi and
 Uchida (2021).
 """
 
