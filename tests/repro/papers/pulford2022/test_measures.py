@@ -136,6 +136,14 @@ def test_pskem_is_robust_if_only_the_unpartitioned_model_turns_singular():
         evaluated("sec4.robust", evidence_from(whole))
 
 
+def test_a_few_singular_runs_are_no_proof_that_the_paper_had_one():
+    """Six singular runs of 40 are likely enough with a share of 7%, with which 20 runs see none in a quarter of cases."""
+    for singular, runs, detail in ((6, 40, "undecided"), (20, 40, "fails"), (1, 2, "undecided")):
+        kept = np.arange(runs) < singular
+        table = drawn({("unregularised", "3x12-K40"): np.full(runs, 0.9)}, condition=1e3, kept=kept)
+        assert evaluated("sec3-3.no_divergence", evidence_from(table)).detail == detail
+
+
 def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
     """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
     rng, notes = np.random.default_rng(0), []
