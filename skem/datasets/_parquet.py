@@ -17,9 +17,10 @@ class ParquetRows:
     """Columns of Parquet files, for a ``fit`` that reads them again in each iteration.
 
     Memory does not grow with the number of samples: each thread holds one row group. A row group is a part of the samples. If all
-    row groups but the last have 73,728 rows (``row_group_size=73_728`` of ``pyarrow.parquet.write_table``), a fit has the same
-    bits as on an array in memory. With other row groups the last digits differ, but not between numbers of threads. Row groups
-    of less than a few thousand rows take more time.
+    row groups but the last have 73,728 rows (``row_group_size=73_728`` of ``pyarrow.parquet.write_table``), a fit from the same
+    initial parameters has the same bits as on an array in memory. Initialisations draw from at most 73,728 of the samples. With
+    other row groups the last digits differ, but not between numbers of threads. Row groups of less than a few thousand rows take
+    more time.
 
     Parameters
     ----------
