@@ -69,8 +69,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     n_components : int, sequence of n_classes int, dict, "auto" or None, default="auto"
         As for ``PSKEMClassifier``. If there are 50 samples for each of them, None chooses max(30, 5 * n_classes). "auto" chooses the whole
         model if no parameter but ``priors``, ``n_jobs`` and ``random_state`` is set, else it is None. Models of one Gaussian per class,
-        "tied" or "full", with a ``reg_covar`` of 1 or 0.1, are compared by their log-loss on held-out samples: as linear
-        or quadratic discriminant analysis, and after discriminative training. The components of the best double while the log-loss falls. Few samples for
+        "tied" with a ``reg_covar`` of 0.1 or 1, then "full" with the better one, are compared by their log-loss on held-out samples: as
+        linear or quadratic discriminant analysis, and after discriminative training. The components of the best double while the log-loss falls. Few samples for
         their number of features thus have a regularised linear discriminant analysis.
     n_blocks, arrangement, covariance_type, init_params, n_init, standardize
         As for ``PSKEMClassifier``.
@@ -115,8 +115,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         - ``feature_noise``: standard deviation of Gaussian noise that is added to the features of batches, in units of each feature's standard
           deviation.
         - ``smoothing``: share of each target that is spread over all classes, in [0, 1).
-        - ``training_temperature``: temperature during discriminative training. None is the temperature after EM. A larger one is a regularisation: more
-          samples have an influence.
+        - ``training_temperature``: temperature during discriminative training. None is the temperature after EM, or before the last split. A larger one is a
+          regularisation: more samples have an influence.
         - ``background``: background e of predicted probabilities. None is 0 for a number as ``temperature``; else about one over the number of
           samples, or 0.001 without held-out samples.
     n_jobs : int or None, default=None
@@ -141,8 +141,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     strength_ : float
         Strength of the discriminative training that was kept; infinity without any.
     conditional_log_likelihood_ : ndarray of shape (n_discriminative_iter_,)
-        Mean of log p(c|x) over the training samples, in nats, at the temperature before discriminative training. It is computed
-        after each iteration, or with batches before the step of each batch.
+        Mean of log p(c|x) over the training samples, in nats, at the temperature of training. It is computed after each
+        iteration, or with batches before the step of each batch.
     n_discriminative_iter_ : int
         Number of iterations of discriminative training.
     best_discriminative_iter_ : int

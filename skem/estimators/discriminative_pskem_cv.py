@@ -51,7 +51,7 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     reg_covar : float or sequence of float, default=(0.1, 0.01, 1.0)
         Candidates for the covariance regularisation.
     n_components : int, sequence of int or None, default=None
-        Candidates for the number of components in EM. None is 1, 4 and 16 per class.
+        Candidates for the number of components in EM. None is 1, 4 and 16 per class, the last two if there are 12 samples for each.
     n_blocks : int or sequence of int, default=(1, 2)
         Candidates for R; numbers above that of the features are left out. Unused if the estimator has lists of features as its
         blocks.
@@ -61,8 +61,8 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         Maximum number of times that components double.
     cv : int, splitter, iterable or None, default=None
         Splits as in scikit-learn; those by groups as a list, ``list(GroupKFold(5).split(X, y, groups))``. None is five stratified
-        folds for fewer than 1,000 samples, and three for fewer than 3,000; otherwise one fifth of the samples is held out.
-        Stratified folds do not hold out a class of one or two samples.
+        folds for fewer than 1,000 samples, three of the five for fewer than 3,000, and otherwise one of them. Stratified folds hold
+        out no class of which they would leave fewer than two training samples.
     n_jobs : int or None, default=None
         Number of threads that share the splits, without effect on results. None is one thread, -1 is one per core.
     random_state : int, RandomState instance or None, default=None
