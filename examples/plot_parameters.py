@@ -78,7 +78,7 @@ compare({f'"{name}"': {"covariance_type": name} for name in ("full", "tied", "di
 compare({f"reg_covar={r:g}": {"reg_covar": r, "n_components": 30} for r in (1e-6, 0.01, 1)})
 
 # %%
-# ``init``: k-means of all samples may put the means of two classes into one component. The best of five initialisations corrects this.
+# ``init_params``: k-means of all samples may put the means of two classes into one component. The best of five initialisations corrects this.
 
 compare(
     {

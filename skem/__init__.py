@@ -1,6 +1,6 @@
 """Shared-kernel Gaussian mixture classifiers: SKEM, PSKEM, MDA and lambda-PRBF, as scikit-learn estimators.
 
-``DiscriminativePSKEMClassifier`` is PSKEM trained to decide, ``SDGMClassifier`` the sparse discriminative mixture.
+``DiscriminativePSKEMClassifier`` is PSKEM with discriminative training, ``SDGMClassifier`` the sparse discriminative mixture.
 ``GaussianMixture`` and ``KMeans`` are the same engine without classes.
 
 Pulford, G. W. (2022). Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space

@@ -481,7 +481,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters and feature names as this one.
+            As from ``from_parameters``, with the feature names and parameters of this one, but for ``init_params``.
         """
         kept, mixture = self._indices(features), self._fitted.mixtures[0]
         covariances = self._fitted.component_covariances[:, kept]
@@ -501,7 +501,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters and feature names as this one.
+            As from ``from_parameters``, with the feature names and parameters of this one, but for ``init_params``.
         """
         known = self._indices(features)
         given = np.asarray(with_nan(values), dtype=np.float64)
@@ -545,7 +545,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters and feature names as this one.
+            As from ``from_parameters``, with the feature names and parameters of this one, but for ``init_params``.
 
         References
         ----------

@@ -92,7 +92,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         - ``init_spread``, ``init_scale`` (2): half-width of the interval of the means, and standard deviation of each component, for
           ``init_params="uniform"``, in each feature's standard deviation with ``standardize``, else in input units.
         - ``validation_fraction`` (0.1), ``n_iter_no_change`` (5): share of the samples that are held out, and number of
-          iterations without improvement that ``early_stopping`` allows.
+          consecutive iterations below the best that ``early_stopping`` allows.
     n_jobs : int or None, default=None
         Number of threads, without effect on results. None is one thread, -1 is one per core.
     random_state : int, RandomState instance or None, default=None
@@ -110,13 +110,14 @@ class PSKEMClassifier(SharedKernelClassifier):
         Number of components K. It is less than ``n_components`` if ``init_params`` reserves components for classes and a class has
         too few distinct samples.
     groups_ : list of ndarray
-        Indices of the components of each class. Set with ``sharing``, or with a number of components for each class.
+        Indices of the components of each class. Set with ``sharing``, with a number of components for each class, or if a class has
+        too few distinct samples for its share.
     n_blocks_ : int
         Number of feature blocks.
     block_indices_ : tuple of ndarray
         Indices of the features of each block.
     blocks_ : tuple of Mixture
-        Parameters of each feature block: ``weights`` (K, L), ``means`` (K, m) and ``covariances``.
+        Parameters of each feature block: ``weights`` (K, L), ``means`` (K, m) and ``covariances``, shaped as in ``SKEMClassifier``.
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean of log p(x|c) over the samples, in nats, summed over feature blocks. Element t - 1 belongs to iteration t.
         ``objective_`` includes the penalties of ``reg_covar`` and ``sharing``. It decreases only by rounding: by less than

@@ -237,7 +237,7 @@ def criterion_by_components(
     Parameters
     ----------
     results : DataFrame
-        With columns n_components, the criterion, and ``by``, as in ``DataFrame(path.results_)``. Of several entries with the
+        With columns n_components, the criterion, and ``by``, as in ``DataFrame(path.cv_results_)``. Of several entries with the
         same K, the best counts: the largest of held_out, the smallest of the others.
     criterion : str
         Which column: bic, aic, icl or held_out.
