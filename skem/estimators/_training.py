@@ -292,7 +292,7 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                             if selection.add():
                                 finished = True
                                 self._converged = True if model.tol else None
-                            self.validation_scores_ = list(selection.scores)
+                            self.validation_scores_ = np.array(selection.scores)
                             self.best_validation_score_ = selection.best_score
                     if self.verbose:
                         print(

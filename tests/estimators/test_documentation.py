@@ -3,7 +3,9 @@
 import ast
 import inspect
 import re
+from numbers import Integral, Real
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
@@ -18,18 +20,34 @@ QUICK = {
 }
 
 
+TYPES = {
+    "bool": bool,
+    "dict": dict,
+    "float": Real,
+    "int": Integral,
+    "list": list,
+    "ndarray": np.ndarray,
+    "str": str,
+    "tuple": tuple,
+}
+
+
 def entries(section, text):
-    """Return the names that a section of a docstring describes, in order."""
+    """Return the names that a section of a docstring describes, in order, each with its type or None."""
     pattern = re.compile(rf"^{section}\n-+\n(.*?)(?=\n\n\S|\Z)", re.MULTILINE | re.DOTALL)
     body = pattern.search(inspect.cleandoc(text))[1]
-    heads = re.findall(r"^(\w[\w, ]*?)(?: :.*)?$", body, re.MULTILINE)
-    return [name for head in heads for name in head.split(", ")]
+    described = {}
+    for head, types in re.findall(r"^(\w[\w, ]*?)(?: : (.*))?$", body, re.MULTILINE):
+        names, types = head.split(", "), re.split(r", (?=\w)", types)
+        types = types if len(types) == len(names) else types[:1] * len(names)
+        described |= {name: TYPES.get(kind.split(" ")[0]) for name, kind in zip(names, types, strict=True)}
+    return described
 
 
 @pytest.mark.parametrize("Estimator", EVERYTHING)
 def test_documented_parameters(Estimator):
     parameters = inspect.signature(Estimator).parameters
-    assert entries("Parameters", Estimator.__doc__) == list(parameters)
+    assert [*entries("Parameters", Estimator.__doc__)] == list(parameters)
     defaults = re.findall(r"^(\w[\w, ]*) : .*, default=(.+)$", inspect.getdoc(Estimator), re.MULTILINE)
     described = {name: ast.literal_eval(text) for names, text in defaults for name in names.split(", ")}
     assert all(parameters[name].default == default for name, default in described.items())
@@ -41,4 +59,15 @@ def test_documented_attributes(Estimator):
     names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
     # Models with one feature block have these attributes of the family, but need not document them.
     names -= {"blocks_", "block_indices_", "n_blocks_"}
-    assert names <= set(entries("Attributes", Estimator.__doc__))
+    assert names <= {*entries("Attributes", Estimator.__doc__)}
+
+
+@pytest.mark.parametrize("Estimator", EVERYTHING)
+def test_types_of_attributes(Estimator):
+    model = Estimator(**QUICK.get(Estimator, {}))
+    if "early_stopping" in model.get_params():
+        model.set_params(early_stopping=True)
+    model.fit(X, y)
+    described = entries("Attributes", Estimator.__doc__)
+    types = {name: (getattr(model, name), kind) for name, kind in described.items() if hasattr(model, name)}
+    assert [name for name, (value, kind) in types.items() if kind and not isinstance(value, kind)] == []
