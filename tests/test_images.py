@@ -48,9 +48,6 @@ def strokes(n, h=28, w=28, seed=0):
     return np.clip(2 - distance, 0, 1) * (np.abs(y - h / 2 - h * middle) < h / 4)
 
 
-# Deskewing
-
-
 @pytest.mark.parametrize("shape", [(28, 28), (9, 16), (17, 5), (1, 6), (6, 1), (1, 1)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
 def test_deskew_is_the_affine_transform(shape, dtype):
@@ -116,9 +113,6 @@ def test_reshape_there_and_back():
     np.testing.assert_array_equal(Reshape().fit_transform(X), flat)
 
 
-# Principal components
-
-
 @pytest.mark.parametrize(("n", "p", "k"), [(300, 40, 5), (300, 40, 40), (20, 50, 12), (4500, 30, 10)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_covariance_pca_is_pca(n, p, k, dtype):
@@ -139,9 +133,6 @@ def test_covariance_pca_is_pca(n, p, k, dtype):
 def test_variances_of_repeated_samples_are_not_negative():
     rows = np.random.default_rng(0).random((30, 5))
     assert CovariancePCA().fit(np.tile(rows, 4)).explained_variance_.min() >= 0
-
-
-# Windows
 
 
 @pytest.mark.parametrize("shape", [(6, 7), (6, 7, 3)])
@@ -168,9 +159,6 @@ def test_window_pca_is_pca_of_each_window():
         np.testing.assert_allclose(got[:, columns], expected, atol=1e-12)
     with pytest.raises(ValueError, match=r"WindowPCA: fitted to images of shape \(12, 12\), got \(12, 13\)"):
         pca.transform(np.zeros((1, 12, 13)))
-
-
-# The recipe
 
 
 def test_recipe_is_its_steps():
@@ -233,9 +221,6 @@ def test_bad_input(call, message):
         call()
 
 
-# All transformers
-
-
 @pytest.mark.parametrize("transformer", EVERY, ids=repr)
 def test_input_and_pickles_of_transformers(transformer):
     X = strokes(10).astype(np.float32)
@@ -246,9 +231,6 @@ def test_input_and_pickles_of_transformers(transformer):
     assert got.dtype == np.float32
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), got)
     np.testing.assert_array_equal(clone(fitted).fit_transform(X), got)
-
-
-# Names and frames
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
@@ -267,9 +249,6 @@ def test_features_of_images_have_names_in_frames(container):
     assert frame.columns[0] == "windowpca0"
 
 
-# Copies
-
-
 @pytest.mark.parametrize("shape", [(3, 4, 5), (3, 4, 5, 2)])
 def test_augmented_images_follow_the_images(shape):
     X, y = np.random.default_rng(0).random(shape).astype(np.float32), np.array([4, 5, 6])
@@ -285,9 +264,6 @@ def test_augmented_images_follow_the_images(shape):
     np.testing.assert_array_equal(augment(X, y)[0], X)
     of_numpy = augment(X, y, shifts=np.array([[0, 1], [-2, 0]]), flips=True)
     np.testing.assert_array_equal(of_numpy[0], got)
-
-
-# Subsets
 
 
 @pytest.mark.parametrize(("n", "size"), [(1, 1), (1, 60), (37, 60), (60, 60)])

@@ -20,15 +20,9 @@ QUICK = {
 }
 
 
-TYPES = {
-    "bool": bool,
-    "dict": dict,
+TYPES = {kind.__name__: kind for kind in (bool, dict, list, np.ndarray, str, tuple)} | {
     "float": Real,
     "int": Integral,
-    "list": list,
-    "ndarray": np.ndarray,
-    "str": str,
-    "tuple": tuple,
 }
 
 

@@ -198,12 +198,6 @@ def test_criterion_by_covariance_type():
         plots.criterion_by_components(table, criterion="icl")
 
 
-def test_components_differ_in_grey():
-    circles = pd.DataFrame({"class": [0.0, 1.0, np.nan], "x": 0.0, "y": 0.0, "radius": 1.0, "panel": "a"})
-    (ax,) = plots.shared_components(circles).flat
-    assert len({circle.get_linestyle() for circle in ax.patches}) == 3
-
-
 def test_faulty_tables():
     table = TIDY["accuracy_by_iteration"].rename(columns={"accuracy": "acuracy"})
     with pytest.raises(ValueError, match=r"lacks column 'accuracy' \(rename acuracy to accuracy\?\)"):
