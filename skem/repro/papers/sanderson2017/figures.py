@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -24,7 +25,7 @@ def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
 def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     axes = subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
     run = table.dropna(subset="seconds")
-    for look, (method, own) in zip(("o-", "s--"), run.groupby("method", sort=False), strict=False):
+    for look, (method, own) in zip(cycle(("o-", "s--")), run.groupby("method", sort=False), strict=False):
         for ax, column in zip(axes, ("seconds", "speedup"), strict=True):
             ax.plot(own["n_threads"], own[column], look, label=METHODS[str(method)].title)
     scale = run["n_rows"].max() / paper.figure2["n_rows"] if len(run) else 1.0
