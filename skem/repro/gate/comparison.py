@@ -40,8 +40,8 @@ SAFETY = 10.0
 """The tolerance over the largest difference between platforms that was measured for a quantity."""
 
 LEAST_ROUNDING = 1e-8
-"""Difference between platforms that a continuous quantity may have, relative to numbers above one. All but five quantities differed by
-less between AVX2 and AVX-512; these have a measured one in the reference."""
+"""Difference between platforms that a continuous quantity may have, relative to numbers above one. Some quantities of images differ by
+more between kernels of OpenBLAS; these have a measured difference in the reference."""
 
 FLIPPED_RUNS = 0.5
 """Share of the runs of a case in which rounding may flip a decision. The reference has the largest difference of those that it flips in more."""
