@@ -117,7 +117,7 @@ def of_first_blocks(classes: pd.DataFrame) -> pd.DataFrame:
     """Ratios of oneDAL to ours on the first feature blocks of these models."""
     blocks = classes[classes["other"] != "the paper"]
     names = [f"{NAMES[row['dataset']]}: {size(row)}" for _, row in blocks.iterrows()]
-    shown = blocks.assign(ratio=[format.number(ratio, ".2g", missing="") for ratio in blocks["ratio"]])
+    shown = blocks.assign(ratio=[format.number(ratio, ".2g", missing="failed") for ratio in blocks["ratio"]])
     shown = shown.assign(**{"first feature block": names})
     index = ["first feature block", "init"]
     return shown.pivot_table("ratio", index, "instructions", "first", sort=False).reset_index()

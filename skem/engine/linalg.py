@@ -64,7 +64,9 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums; NumPy's sums take five times as long."""
     out = np.zeros(x.shape[1])
-    compiled.matrices().weighted_sum(for_loops(weights), for_loops(x.astype(np.float64, copy=False)), out)
+    compiled.matrices().weighted_sum(
+        *(for_loops(a.astype(np.float64, copy=False)) for a in (weights, x)), out
+    )
     return out
 
 

@@ -112,7 +112,9 @@ def margin(evidence: Evidence, dataset: str, method: str, setting: str, among: S
     best = max((evidence.estimate("preset", dataset=dataset, method=m) for m in among), key=lambda e: e.mean)
     printed = evidence.stated.set_index("id").loc[f"pulford.table1.{dataset}.best_accuracy"]
     gain, sd = ours - best, float(np.hypot(ours.sd / np.sqrt(int(printed["trials"])), best.sd))
-    return replace(gain, sd=sd, n=(sd / gain.error) ** 2, dof=gain.freedom)
+    return (
+        replace(gain, sd=sd, n=(sd / gain.error) ** 2, dof=gain.freedom, overlap=0.0) if gain.error else gain
+    )
 
 
 def _quantile(values: pd.Series, share: float, note: str) -> Estimate:

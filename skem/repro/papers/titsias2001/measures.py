@@ -157,7 +157,7 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
         f"points of error below the best other method, {titles[rival]}"
         + ("" if ours == named else ", in one cross-validation"),
     )
-    return Evaluation(detail, difference.mean, low, high, difference.n, FINAL, note)
+    return Evaluation(detail, difference.mean, low, high, difference.n_runs, FINAL, note)
 
 
 def intermediate_lambda(evidence: Evidence, claim: Claim) -> Evaluation:
