@@ -41,6 +41,13 @@ def supervised(n_samples, n_blocks, n_features, n_components, n_classes, dtype, 
     return partial(model.fit, X, y) if method == "fit" else partial(getattr(model.fit(X, y), method), X)
 
 
+def clusters(n_samples, n_features, n_clusters):
+    from skem import KMeans
+
+    X, centres = samples(n_samples, n_features, n_clusters, "float64")
+    return partial(KMeans(n_clusters, init=centres, max_iter=20, tol=0.0).fit, X)
+
+
 def deskew():
     from skem.images import Deskew
 
@@ -56,6 +63,7 @@ CASES = {
     "MNIST 3x13, K=60": partial(supervised, 400, 3, 13, 60, 10, "float32", reg_covar=0.03, max_iter=3),
     "ionosphere 2x16, K=12": partial(supervised, 280, 2, 16, 12, 2, "float64", reg_covar=0.03, max_iter=15),
     "prediction": partial(supervised, 4000, 3, 13, 60, 10, "float32", "predict_log_proba", max_iter=1),
+    "k-means": partial(clusters, 25_000, 10, 8),
     "deskew": deskew,
 }
 
