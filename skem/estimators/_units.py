@@ -159,7 +159,7 @@ class Moments:
         total, (mean, rest, squares) = float(weights.sum()), np.zeros((3, X.shape[1]))
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
             for chunk in chunks:
-                mean += weighted_sum(weights[chunk], X[chunk].astype(np.float64, copy=False))
+                mean += weighted_sum(weights[chunk], X[chunk])
             mean /= total
             for chunk in chunks:
                 deviations = X[chunk] - mean
