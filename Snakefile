@@ -66,6 +66,9 @@ targets.known(
 
 onstart:
     signal.signal(signal.SIGTERM, end_jobs)
+    if workflow.local_exec:
+        # With it, Snakemake looks at all jobs every second, and once more for each that has finished (snakemake/snakemake#2967).
+        workflow.scheduler.job_rate_limiter = None
 
 
 onsuccess:
