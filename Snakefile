@@ -67,7 +67,7 @@ targets.known(
 onstart:
     signal.signal(signal.SIGTERM, end_jobs)
     if workflow.local_exec:
-        # With it, Snakemake looks at all jobs every second, and again for each that has finished (snakemake/snakemake#2967).
+        # With its limit, Snakemake looks at all jobs every second, and again for each that has finished (snakemake/snakemake#2967).
         workflow.scheduler.job_rate_limiter = None
 
 
