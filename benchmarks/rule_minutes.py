@@ -1,4 +1,4 @@
-"""Minutes of the jobs of each rule, as results/reference/minutes.csv has them: python benchmarks/minutes.py, in the folder of a run.
+"""Minutes of the jobs of each rule, as results/reference/rule_minutes.csv has them: python benchmarks/rule_minutes.py, in the folder of a run.
 
 Snakemake keeps the start and the end of each job in the records of the files that it made, below `.snakemake/metadata`.
 """
@@ -15,7 +15,7 @@ TARGETS = ("titsias", "hayashi_images", "hayashi", "sanderson", "comparison", "r
 
 
 def target(rule: str) -> str:
-    """Target that the rule belongs to: rules of Pulford (2022) have names of their own."""
+    """Target that the rule belongs to: those of Pulford (2022), and those that several papers share, have names of their own."""
     return next((name for name in TARGETS if rule.startswith(name)), "all")
 
 
