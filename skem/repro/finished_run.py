@@ -11,6 +11,9 @@ from typing import Any
 from skem.repro import environment
 from skem.repro.files import read_json, read_table, write_json
 
+PAPER = "config/paper.yaml"
+"""Overlay with all that Pulford (2022) reports."""
+
 
 def unavailable(sources: Iterable[str]) -> list[str]:
     """List the data sets that the last run recorded as unavailable."""
@@ -66,8 +69,10 @@ def show(
         found = read_json(path)
         print(f"\nClaims of the papers:\n{totals.by_outcome(found, papers.titles()).to_string(index=False)}")
         if count := found[totals.ALL][totals.key(NOT_RUN)]:
-            commands = "; ".join(found[totals.ALL]["commands"])
-            measure = f" Measure them: {commands}" if commands else ""
+            commands = found[totals.ALL]["commands"]
+            if PAPER not in config:
+                commands = [f"snakemake --cores all --configfile {PAPER}", *commands]
+            measure = f" Measure them: {'; '.join(commands)}" if commands else ""
             print(f"{count} claims were not run; results/claims.csv says why.{measure}")
     if absent := unavailable(sources):
         print(

@@ -166,14 +166,14 @@ def test_totals_are_equal_on_every_page_and_in_the_terminal(html, tmp_path, monk
     where = {"tables": ["results/tables/table1.md"], "others": ["results/summary.json"]}
     where |= {"sources": [], "datasets": []}
     finished_run.show(0.0, 1, [], **where)
-    output = capsys.readouterr().out
-    check(output)
+    check(output := capsys.readouterr().out)
     assert len(output.splitlines()) <= 25
     more = {"not_run": 2, "commands": ["snakemake titsias --cores all"]}
     write_json("results/summary.json", found | {"all": found["all"] | more})
-    finished_run.show(0.0, 1, [], **where)
-    words = "2 claims were not run; results/claims.csv says why. Measure them: snakemake titsias --cores all"
-    assert words in capsys.readouterr().out
+    for of, way in ([], "snakemake --cores all --configfile config/paper.yaml; "), ([finished_run.PAPER], ""):
+        finished_run.show(0.0, 1, of, **where)
+        words = f"2 claims were not run; results/claims.csv says why. Measure them: {way}snakemake titsias"
+        assert words in capsys.readouterr().out
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("google-chrome", "chromium", "chromium-browser"))), None)
