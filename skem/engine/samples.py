@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.rows import KEPT_BYTES, Rows, for_loops, is_mapped
+from skem.engine import rows as _rows
+from skem.engine.rows import Rows, for_loops, is_mapped
 from skem.engine.threads import Workers
 
 CHUNK_SAMPLES = 8192
@@ -84,7 +85,7 @@ class Samples:
     @cached_property
     def _is_small(self) -> bool:
         """True if copies of all samples are kept."""
-        return 8 * self.weights.size * self.scale.size <= KEPT_BYTES and not is_mapped(self.features.X)
+        return 8 * self.weights.size * self.scale.size <= _rows.KEPT_BYTES and not is_mapped(self.features.X)
 
     @cached_property
     def _all(self) -> np.ndarray:

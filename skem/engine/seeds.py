@@ -12,8 +12,12 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.linalg import product
+from skem.engine.rows import is_mapped
 from skem.engine.samples import OfThread, Samples
 from skem.engine.threads import aligned
+
+BLOCK_BYTES = 2**30
+"""Memory that blocks of samples may take during a choice: each seed is compared with all samples, and making their blocks takes longer."""
 
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 """Function of samples, number of clusters K and random state that returns centres (K, m)."""
@@ -52,13 +56,23 @@ class _Seeds:
 
     def __init__(self, samples: Samples, first: int, n_candidates: int = 1) -> None:
         q, width = n_candidates, compiled.nearest().TILE
-        self._samples = samples
+        self._samples, self._blocks = samples, dict[int, np.ndarray]()
+        n_bytes = 8 * samples.weights.size * samples.scale.size
+        self._keeps_blocks = n_bytes <= BLOCK_BYTES and not is_mapped(samples.features.X)
         self._scratch = OfThread(
             lambda: (np.empty(width), aligned(q * width, np.dtype(np.float64)).reshape(q, width))
         )
         self._squares, self._nearest = np.full((q + 1, len(samples.weights)), np.inf), 0
         self.indices: list[int] = []
         self.add_best(np.array([first]))
+
+    def _block(self, chunk: slice) -> np.ndarray:
+        block = self._blocks.get(chunk.start)
+        if block is None:
+            block = self._samples.block(chunk)
+            if self._keeps_blocks:
+                self._blocks[chunk.start] = block
+        return block
 
     @property
     def squares(self) -> np.ndarray:
@@ -76,7 +90,7 @@ class _Seeds:
         samples, rows = self._samples, np.ascontiguousarray(self._samples.at(candidates))
 
         def totals_of_chunk(chunk: slice) -> np.ndarray:
-            totals, x = np.empty(len(rows)), (samples.block(chunk), samples.weights[chunk], chunk.start)
+            totals, x = np.empty(len(rows)), (self._block(chunk), samples.weights[chunk], chunk.start)
             results = self._squares, self._nearest, totals
             compiled.nearest().closer(x, rows, results, self._scratch.memory)
             return totals
