@@ -87,7 +87,7 @@ class Parts:
 
     def __init__(self, parts: Sequence[Rows]) -> None:
         self.parts = parts
-        self._scratch = Scratch(), Scratch()
+        self._scratch = Scratch()
 
     def missing_log_volume(self, columns: np.ndarray, covariance_type: CovarianceType) -> float:
         """Log-volume of a unit of missing features, of these features: its weighted mean over samples."""
@@ -97,11 +97,11 @@ class Parts:
         """The sum of a step such as `Expectation` over all samples; threads share the chunks of parts in memory."""
         units, sizes = [], []
         for rows in self.parts:
-            read = rows.reader(step.columns, step.dtype, self._scratch[0], pairs=step.pairs)
+            read = rows.reader(step.columns, step.dtype, pairs=step.pairs)
             chunks = step.chunks(rows)
             units += [(rows, chunk, read) for chunk in chunks]
             sizes.append(len(chunks))
-        of_chunk = partial(step.of_chunk, self._scratch[1])
+        of_chunk = partial(step.of_chunk, self._scratch)
         if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
             go_on()
             with single_threaded():

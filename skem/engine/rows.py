@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skem.engine.threads import Scratch
-
 CHUNK_ROWS = 3072
 """Samples per chunk, where an E-step is not cheap (see ``problem``). A constant, so that results do not depend on the machine.
 With fewer, Python's time per chunk is up to a third; with more, threads wait longer for the last chunk."""
@@ -121,33 +119,27 @@ class Rows:
         pairs: bool = False,
     ) -> np.ndarray:
         """Some features of some samples, shape (m, n); with ``pairs``, what rounding left of them below, shape (2 m, n)."""
-        x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
-        x = ((x - self.shift[columns]) / self.scale[columns]).T
-        rounded = x.astype(dtype, order="C")
+        index = rows if self.order is None else self.order[rows]
+        if len(columns) == self.X.shape[1] and (np.diff(columns) > 0).all():
+            x = self.X[index]
+        else:
+            x = self.X[index][:, columns] if isinstance(index, slice) else self.X[np.ix_(index, columns)]
+        x = np.subtract(x.T, self.shift[columns, None], order="C")
+        x /= self.scale[columns, None]
+        rounded = x.astype(dtype, copy=False)
         return np.concatenate([rounded, (x - rounded).astype(dtype)]) if pairs else rounded
 
     def reader(
-        self, columns: np.ndarray, dtype: np.dtype, scratch: Scratch | None = None, *, pairs: bool = False
+        self, columns: np.ndarray, dtype: np.dtype, *, pairs: bool = False
     ) -> Callable[[slice], tuple[np.ndarray, int]]:
         """Return a function that reads a feature block repeatedly, as `read` does.
 
-        From a slice of samples it returns an array (m, N) or (2 m, N) that has them as columns, and the number of the first of these columns. If the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
+        From a slice of samples it returns an array (m, N) or (2 m, N) that has them as columns, and the number of the first of these columns.
         """
-        scratch, n_read = scratch or Scratch(), len(columns) * (1 + pairs)
         if not self._keeps_blocks:
-
-            def read(rows: slice) -> tuple[np.ndarray, int]:
-                X = self._rows(rows)
-                x = scratch.empty(n_read * len(X), dtype).reshape(n_read, len(X))
-                for i, j in enumerate(columns.tolist()):
-                    feature = (X[:, j] - self.shift[j]) / self.scale[j]
-                    x[i] = feature
-                    if pairs:
-                        x[len(columns) + i] = feature - x[i]
-                return x, 0
-
-            return read
+            return lambda rows: (self.read(columns, rows, dtype, pairs=pairs), 0)
         block = self._blocks.get(columns.tobytes())
+        n_read = len(columns) * (1 + pairs)
         if block is None or block.dtype != dtype or len(block) != n_read:
             block = np.empty((n_read, self.n_samples), dtype=dtype)
             for chunk in self.chunks:
