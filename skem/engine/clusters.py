@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from skem.engine.covariances import CovarianceType
-from skem.engine.linalg import regularity, transposed_product, weighted_sum
+from skem.engine.linalg import regularity, transposed_product, weighted_sum, weighted_sums
 from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
 
 VARIANCE_FLOOR = 1e-6
 """Minimum variance of initial covariances, relative to the mean variance of the features."""
-
-
-def _sums(x: np.ndarray, weights: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the weighted sum of the samples x (n, m) of each cluster, shape (K, m)."""
-    sums = [np.bincount(labels, weights=weights * feature, minlength=n_clusters) for feature in x.T]
-    return np.stack(sums, axis=1)
 
 
 def _scatter(deviations: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -34,7 +28,9 @@ def means_of(samples: Samples, labels: np.ndarray, n_clusters: int) -> tuple[np.
     """Return the mean (K, m) and the weight (K,) of each cluster (eqs. 5 and 6)."""
     counts = np.bincount(labels, weights=samples.weights, minlength=n_clusters)
     sums = samples.sum(
-        lambda chunk: _sums(samples.internal(chunk), samples.weights[chunk], labels[chunk], n_clusters)
+        lambda chunk: weighted_sums(
+            samples.weights[chunk], samples.internal(chunk), labels[chunk], n_clusters
+        )
     )
     return sums / counts[:, None], counts
 
@@ -78,7 +74,7 @@ def _scatters(
         codes, weights = labels[chunk], samples.weights[chunk]
         deviations = samples.internal(chunk) - means[codes]
         if covariance_type.diagonal:
-            return _sums(deviations**2, weights, codes, len(means))
+            return weighted_sums(weights, deviations**2, codes, len(means))
         order = np.argsort(codes, kind="stable")
         members = np.split(order, np.searchsorted(codes[order], clusters))
         return np.stack([_scatter(deviations[each], weights[each]) for each in members])

@@ -63,10 +63,17 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums; NumPy's sums take five times as long."""
-    out = np.zeros(x.shape[1])
-    compiled.matrices().weighted_sum(
-        *(for_loops(a.astype(np.float64, copy=False)) for a in (weights, x)), out
+    return weighted_sums(weights, x, np.zeros(len(x), dtype=np.int32), 1)[0]
+
+
+def weighted_sums(weights: np.ndarray, x: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """sum_n w_n x_n, (K, m), of the samples (n, m) of each label (n,)."""
+    out, numbers = (
+        np.zeros((n_clusters, x.shape[1])),
+        (a.astype(np.float64, copy=False) for a in (weights, x)),
     )
+    of_loop = map(for_loops, (*numbers, labels.astype(np.int32, copy=False)))
+    compiled.matrices().weighted_sums(*of_loop, out)
     return out
 
 

@@ -57,12 +57,12 @@ def product(a, b, out, scratch):
 
 
 @entry
-def weighted_sum(weights, x, out):
-    """Add sum_n w_n x_n of samples (n, m) to ``out`` (m,); products are rounded before they are added, one sample after the other."""
+def weighted_sums(weights, x, labels, out):
+    """Add w_n x_n of samples (n, m) to the rows of ``out`` (K, m) of their labels (n,); products are rounded before they are added."""
     for n in range(np.uintp(len(x))):
-        weight = weights[n]
-        for j in range(np.uintp(len(out))):
-            out[j] += weight * x[n, j]
+        k, weight = np.uintp(labels[n]), weights[n]
+        for j in range(np.uintp(x.shape[1])):
+            out[k, j] += weight * x[n, j]
 
 
 @spliced
