@@ -192,12 +192,14 @@ class FittedMixture:
         columns, mixture = self.columns[block], self.blocks[block].mixture
         factors = self.covariance_type.factors(self._component_covariances(block))
         drawn = rng.standard_normal((len(components), len(columns)))
-        for k in np.unique(components):
-            of_component, factor = components == k, factors[k]
-            noise = drawn[of_component]
-            drawn[of_component] = mixture.means[k] + (
-                noise @ factor.T if factor.ndim == 2 else noise * factor
-            )
+        if factors.ndim == 2:
+            drawn *= factors[components]
+        else:
+            order = np.argsort(components, kind="stable")
+            borders = np.searchsorted(components[order], np.arange(len(factors) + 1))
+            for factor, begin, stop in zip(factors, borders[:-1], borders[1:], strict=True):
+                drawn[order[begin:stop]] = drawn[order[begin:stop]] @ factor.T
+        drawn += mixture.means[components]
         return drawn * self.units.scale[columns] + self.units.shift[columns]
 
     def _component_covariances(self, block: int) -> np.ndarray:

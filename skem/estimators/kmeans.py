@@ -204,7 +204,7 @@ class KMeans(
         self.n_iter_, self.labels_ = best.n_iter, best.labels
         self.inertia_ = best.inertia * self._unit**2 * float(total / weights.sum())  # may be infinite
         if len(used) < len(checked):
-            self.labels_ = self._assign(checked, np.ones(len(checked)))[0]
+            self.labels_ = self._assign(checked)[0]
 
     def _keep_centres(self, centres: np.ndarray) -> None:
         self._centres, self.cluster_centers_ = centres, centres * self._scale + self._shift
@@ -215,19 +215,20 @@ class KMeans(
         centres = checked_array("init: centres", self.init, (self.n_clusters, len(self._shift)))
         return (centres - self._shift) / self._scale
 
-    def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
-        """Cluster of each sample, shape (n_samples,), and the inertia."""
+    def _assign(self, X: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+        """Cluster of each sample, shape (n_samples,), and with weights the inertia."""
         features, centres = Rows(X, None, self._shift, self._scale), self._internal_centres()
         with Workers(self.n_jobs) as workers, single_threaded():
-            samples = Samples(features, weights, workers)
+            samples = Samples(features, np.ones(len(X)) if weights is None else weights, workers)
             labels = assign(samples, centres)
-            return labels, inertia(samples, centres, labels) * self._unit**2
+            total = 0.0 if weights is None else inertia(samples, centres, labels)
+            return labels, total * self._unit**2
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Cluster of the nearest centre for each sample, shape (n_samples,)."""
         check_is_fitted(self)
         checked = check_features(self, X, reset=False)
-        return self._assign(checked, np.ones(len(checked)))[0]
+        return self._assign(checked)[0]
 
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Distances between samples and centres, by the metric, shape (n_samples, n_clusters)."""
