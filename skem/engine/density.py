@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
 from skem.engine.linalg import logarithms
+from skem.engine.missing import component_covariances, groups, regression
 from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Rows
 from skem.engine.threads import CACHE_LINE, Scratch, Workers
@@ -175,21 +176,42 @@ class Block:
     def gaussians(self) -> Gaussians:
         return self.covariance_type.gaussians(self.mixture.means, self.mixture.covariances)
 
+    @cached_property
+    def _covariances(self) -> np.ndarray:
+        return component_covariances(self.mixture, self.covariance_type)
+
     def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
-        """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough."""
+        """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough.
+
+        Of a sample with missing values it is the density of the observed ones, and of one without any value zero.
+        """
         dtype = features.X.dtype
         if dtype != FLOAT64:
-            extent = float(features.extent[self.columns].max())
+            extent = float(np.fmax.reduce(features.extent[self.columns]))
             if not self.gaussians.is_float32_safe(self.mixture.weights, extent, pairs=True):
                 dtype = FLOAT64
         x = features.read(self.columns, chunk, dtype, pairs=self.gaussians.needs_pairs(dtype))
-        return log_normal(x, self.gaussians)
+        result = log_normal(x, self.gaussians)
+        if features.is_incomplete:
+            incomplete = np.flatnonzero(np.isnan(x).any(axis=0))
+            result[:, incomplete] = 0.0
+            numbers = chunk.start + incomplete
+            for group in groups(features, self.columns, self.covariance_type, numbers):
+                x = features.read(self.columns, group.indices).T
+                conditional = regression(self.mixture.means, self._covariances, group.observed)
+                result[:, group.indices - chunk.start] = conditional.log_density(x)
+        return result
+
+    def log_volume(self, features: Rows, chunk: slice) -> Any:
+        """Log of the volume, in input units, of a unit of the observed features: a number, or one for each sample (n,)."""
+        log_scale = logarithms(features.scale[self.columns])
+        if not features.is_incomplete:
+            return float(log_scale.sum())
+        return (~np.isnan(features.original(chunk)[:, self.columns]) * log_scale).sum(axis=1)
 
 
-def class_log_density(
-    features: Rows, blocks: Sequence[Block], workers: Workers, log_volumes: Sequence[float]
-) -> np.ndarray:
-    """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36.
+def class_log_density(features: Rows, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
+    """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36, in nats per unit of volume in input units.
 
     Parameters
     ----------
@@ -197,8 +219,6 @@ def class_log_density(
         Samples, in the units of the mixtures.
     blocks : sequence of Block
     workers : Workers
-    log_volumes : sequence of float
-        Subtracted from the log-density of each block.
 
     Returns
     -------
@@ -211,7 +231,7 @@ def class_log_density(
 
     def add(chunk: slice) -> None:
         total = result[:, chunk]
-        total -= sum(log_volumes)
+        total -= sum(block.log_volume(features, chunk) for block in blocks)
         for block, classes in densities:
             total += classes(block.log_normal(features, chunk))
 

@@ -68,12 +68,10 @@ def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def weighted_sums(weights: np.ndarray, x: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """sum_n w_n x_n, (K, m), of the samples (n, m) of each label (n,)."""
-    out, numbers = (
-        np.zeros((n_clusters, x.shape[1])),
-        (a.astype(np.float64, copy=False) for a in (weights, x)),
-    )
-    of_loop = map(for_loops, (*numbers, labels.astype(np.int32, copy=False)))
-    compiled.matrices().weighted_sums(*of_loop, out)
+    out = np.zeros((n_clusters, x.shape[1]))
+    numbers = [a.astype(np.float64, copy=False) for a in (weights, x)]
+    of_samples = for_loops(labels.astype(np.int32, copy=False))
+    compiled.matrices().weighted_sums(*map(for_loops, numbers), of_samples, out)
     return out
 
 

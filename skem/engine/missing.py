@@ -8,7 +8,6 @@ feature block contributes nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,9 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from skem.engine import compiled, density
+from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
-from skem.engine.density import Block, ClassMixtures
 from skem.engine.linalg import logarithms, product, transposed_product
 from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import Rows
@@ -193,71 +191,22 @@ def component_covariances(mixture: Mixture, covariance_type: CovarianceType) -> 
     return np.array(covariance_type.of_components(mixture.covariances, *mixture.means.shape))
 
 
-def observed_log_normal(features: Rows, block: Block, workers: Workers) -> np.ndarray:
-    """Return log N(x_o; mu_o, P_oo) of each sample and component, shape (N, K); zero for samples that miss the block."""
-    mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
-    result = np.zeros((len(features.X), len(mixture.means)))
-
-    def fill(group: Group) -> None:
-        x = features.read(block.columns, group.indices).T
-        result[group.indices] = regression(mixture.means, covariances, group.observed).log_density(x).T
-
-    workers.map(fill, groups(features, block.columns, block.covariance_type))
-    return result
-
-
-def observed_class_log_density(features: Rows, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
-    """Return log p(x_o|c), summed over feature blocks, in input units.
-
-    Complete samples have the values of ``density``.
-
-    Returns
-    -------
-    ndarray of shape (N, L)
-        Zeros for a sample without any value.
-    """
-    X, log_scale = features.X, np.log(features.scale)
-    incomplete = np.isnan(X).any(axis=1)
-    result = np.zeros((len(X), blocks[0].mixture.weights.shape[1]))
-    if not incomplete.all():
-        complete = Rows(X[~incomplete], None, features.shift, features.scale)
-        log_volumes = [float(log_scale[block.columns].sum()) for block in blocks]
-        result[~incomplete] = density.class_log_density(complete, blocks, workers, log_volumes)
-    for block in blocks:
-        covariances, classes = (
-            component_covariances(block.mixture, block.covariance_type),
-            ClassMixtures(block.mixture.weights),
-        )
-
-        def add(
-            group: Group,
-            block: Block = block,
-            covariances: np.ndarray = covariances,
-            classes: ClassMixtures = classes,
-        ) -> None:
-            x = features.read(block.columns, group.indices).T
-            log_density = regression(block.mixture.means, covariances, group.observed).log_density(x)
-            volume = group.sum_observed(log_scale[block.columns])
-            result[group.indices] += (classes(log_density) - volume).T
-
-        workers.map(add, groups(features, block.columns, block.covariance_type, np.flatnonzero(incomplete)))
-    return result
-
-
-def imputed(features: Rows, block: Block, workers: Workers) -> np.ndarray:
+def imputed(
+    features: Rows, columns: np.ndarray, mixture: Mixture, covariance_type: CovarianceType, workers: Workers
+) -> np.ndarray:
     """Replace missing values by their conditional means under a mixture of one class, in its units; shape (N, m)."""
-    mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
-    result = np.empty((len(features.X), len(block.columns)))
+    covariances = component_covariances(mixture, covariance_type)
+    result = np.empty((len(features.X), len(columns)))
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
 
     def fill(group: Group) -> None:
-        x = features.read(block.columns, group.indices).T
+        x = features.read(columns, group.indices).T
         log_density, deviations = regression(mixture.means, covariances, group.observed)(x)
         log_joint = log_density + log_weights
         responsibilities = np.exp(log_joint - logsumexp(log_joint, axis=0))
         mean = (responsibilities[:, :, None] * (deviations + mixture.means[:, None])).sum(axis=0)
         result[group.indices] = np.where(group.observed, x, mean)
 
-    workers.map(fill, groups(features, block.columns, block.covariance_type))
+    workers.map(fill, groups(features, columns, covariance_type))
     return result

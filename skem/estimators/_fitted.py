@@ -21,7 +21,6 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import namespace_of
-from skem.estimators._checking import has_missing
 from skem.estimators._units import Units, common_scale, refuse_extreme, winsorised
 
 
@@ -123,24 +122,23 @@ class FittedMixture:
 
     def class_log_density(self, features: Any, n_jobs: int | None) -> Any:
         """log p(x|c), summed over blocks, in nats per unit of volume in input units, (n, L); on a device if the samples are there."""
-        volumes = [self.units.log_volume(columns) for columns in self.columns]
         if features.device is not None:
+            volumes = [self.units.log_volume(columns) for columns in self.columns]
             return features.device.class_log_density(features, self.blocks, volumes)
         # One limit for all that follows: setting one takes an eighth of the time of a sample.
         with Workers(n_jobs) as workers, single_threaded():
-            if has_missing(features.X):
-                return missing.observed_class_log_density(features, self.blocks, workers)
-            return class_log_density(features, self.blocks, workers, volumes)
+            return class_log_density(features, self.blocks, workers)
 
     def component_log_density(self, features: Any, n_jobs: int | None) -> Any:
         """log N(x; mu_k, P_k) of the first block, in nats per unit of volume in input units, (n, K)."""
-        volume: Any = self.units.log_volume(self.columns[0])
+        block = self.blocks[0]
         if features.device is not None:
-            return features.device.component_log_density(features, self.blocks[0]) - volume
-        if has_missing(features.X):
-            volume = ~np.isnan(features.X) @ np.log(self.units.scale)
+            volume = self.units.log_volume(block.columns)
+            return features.device.component_log_density(features, block) - volume
         result = np.empty((len(features.X), len(self.mixtures[0].means)))
-        self.fill(result, features, lambda log_density, _: (log_density - volume).T, n_jobs)
+        self.fill(
+            result, features, lambda density, chunk: (density - block.log_volume(features, chunk)).T, n_jobs
+        )
         return result
 
     def responsibilities(
@@ -179,11 +177,7 @@ class FittedMixture:
     ) -> None:
         """Fill ``result`` (n, ...) with a function of log N(x; mu_k, P_k), (K, n) in the engine's units, chunk by chunk."""
         with single_threaded(), Workers(n_jobs) as workers:
-            if has_missing(features.X):
-                log_density = missing.observed_log_normal(features, self.blocks[block], workers)
-                result[:] = function(log_density.T, slice(None))
-            else:
-                fill_log_density(result, function, features, self.blocks[block], workers)
+            fill_log_density(result, function, features, self.blocks[block], workers)
 
     # Samples, marginals and conditionals
 
@@ -247,7 +241,9 @@ class FittedMixture:
     def imputed(self, features: Rows, n_jobs: int | None) -> np.ndarray:
         """Samples with the mean of each missing value given the observed ones, (n, M) in input units."""
         with Workers(n_jobs) as workers, single_threaded():
-            mean = missing.imputed(features, self.blocks[0], workers)
+            mean = missing.imputed(
+                features, self.columns[0], self.blocks[0].mixture, self.covariance_type, workers
+            )
         return np.where(np.isnan(features.X), mean * self.units.scale + self.units.shift, features.X)
 
 

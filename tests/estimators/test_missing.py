@@ -89,6 +89,13 @@ def test_discriminative_training_uses_complete_samples():
     assert model.fit(X, NAMES).score(X, NAMES) > 0.9
 
 
+def test_the_order_of_samples_does_not_matter_to_the_temperature():
+    X, order = holes(IRIS), np.random.default_rng(0).permutation(len(IRIS))
+    model = skem.DiscriminativePSKEMClassifier(6, temperature="auto", strength=0.1, random_state=0)
+    sorted_by_class = model.fit(X, SPECIES).temperature_
+    assert_allclose(model.fit(X[order], SPECIES[order]).temperature_, sorted_by_class, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "model",
     [
