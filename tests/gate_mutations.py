@@ -101,7 +101,7 @@ REPEATED = (
     "            U,\n"
     "            gaussians,\n"
     "            (model.log_scales, model.log_weights, model.penalties, numbers),\n"
-    "            *zero_sums(k, m, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
+    "            *zero_sums(k, m, C, (min(first_size, k), *shape)),\n"
     "            memory,\n"
     "            squares,\n"
     "        )\n"
