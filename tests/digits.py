@@ -152,7 +152,8 @@ def errors(seed):
         found, means = {}, []
         for dtype in (np.float32, np.float64):
             features = Rows(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
-            found[dtype] = class_log_density(features, [block], workers, [0.0])
+            in_input_units = class_log_density(features, [block], workers)
+            found[dtype] = in_input_units + block.log_volume(features, slice(None))
             of_training = problem_of(drawn, workers, dtype)
             statistics = em.expectation(of_training, em.initial(of_training), with_sums=False)
             means.append(statistics.log_likelihood / len(drawn.X))

@@ -17,7 +17,7 @@ import numpy as np
 
 from skem.datasets import _known, _sources
 from skem.datasets._dataset import Dataset, DatasetNotAvailable, verify
-from skem.engine.permissions import keep_permissions
+from skem.datasets._permissions import keep_permissions
 
 # A disk, a quota or a file-size limit that is exhausted: no other source would fare better.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}

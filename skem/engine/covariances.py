@@ -5,6 +5,7 @@ Each has its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussian
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -139,7 +140,8 @@ class CovarianceType:
 
     def n_parameters(self, K: int, m: int) -> int:
         """Free parameters of the covariances of K components of m features."""
-        return K * m * (m + 1) // 2
+        shape = self.shapes(K, m)[0]
+        return math.prod(shape) if self.diagonal else math.prod(shape[:-1]) * (m + 1) // 2
 
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         """The shapes that covariances given by a user may have; the first is the engine's."""
@@ -199,9 +201,6 @@ class Tied(CovarianceType):
         n_singular = int(np.count_nonzero(n_k)) if len(singular) else 0
         mixture = Mixture(weights, means, covariances[0])
         return Maximised(mixture, log_weights, gaussians, n_singular, exact)
-
-    def n_parameters(self, K: int, m: int) -> int:
-        return m * (m + 1) // 2
 
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(m, m), (K, m, m)]
@@ -322,9 +321,6 @@ class Diagonal(CovarianceType):
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())
 
-    def n_parameters(self, K: int, m: int) -> int:
-        return K * m
-
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K, m)]
 
@@ -360,9 +356,6 @@ class Spherical(Diagonal):
 
     def compress(self, components: np.ndarray) -> np.ndarray:
         return components.mean(axis=1)
-
-    def n_parameters(self, K: int, m: int) -> int:
-        return K
 
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K,), (K, m)]

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skem.engine import compiled
+from skem.engine import compiled, missing
 from skem.engine.covariances import CovarianceType
 from skem.engine.linalg import logarithms
-from skem.engine.missing import component_covariances, groups, regression
 from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Rows
 from skem.engine.threads import CACHE_LINE, Scratch, Workers
@@ -178,7 +177,7 @@ class Block:
 
     @cached_property
     def _covariances(self) -> np.ndarray:
-        return component_covariances(self.mixture, self.covariance_type)
+        return missing.component_covariances(self.mixture, self.covariance_type)
 
     def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough.
@@ -196,9 +195,9 @@ class Block:
             incomplete = np.flatnonzero(np.isnan(x).any(axis=0))
             result[:, incomplete] = 0.0
             numbers = chunk.start + incomplete
-            for group in groups(features, self.columns, self.covariance_type, numbers):
+            for group in missing.groups(features, self.columns, self.covariance_type, numbers):
                 x = features.read(self.columns, group.indices).T
-                conditional = regression(self.mixture.means, self._covariances, group.observed)
+                conditional = missing.regression(self.mixture.means, self._covariances, group.observed)
                 result[:, group.indices - chunk.start] = conditional.log_density(x)
         return result
 

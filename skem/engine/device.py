@@ -233,7 +233,7 @@ class DeviceParts(PartsInMemory):
         key = step.columns.tobytes()
         if key not in self._tiles or self._tiles[key][0] != step.dtype:
             self._tiles.pop(key, None)
-            rows, most = self.all_rows, self._device.work_numbers // step.parameters.gaussians.means.size
+            rows, most = self.whole, self._device.work_numbers // step.parameters.gaussians.means.size
             classes = [
                 [self._send(step, part) for part in _tile_slices(begin, stop, most)]
                 for begin, stop in zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True)
@@ -242,7 +242,7 @@ class DeviceParts(PartsInMemory):
         return self._tiles[key][1]
 
     def _send(self, step: Expectation, part: slice) -> Tiles:
-        rows, send = self.all_rows, self._device.send_tiles
+        rows, send = self.whole, self._device.send_tiles
         x = rows.read(step.columns, part, step.dtype)
         return send(x, step.dtype), send(rows.weights[None, part], step.dtype)
 

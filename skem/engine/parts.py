@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial, reduce
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -69,8 +69,6 @@ class Parts:
         max_n |x_n| of each feature; ValueError if a feature is too far from zero.
     whole : Rows
         The samples that initialisations draw from: all of them, or a stratified sample.
-    all_rows : Rows
-        All samples, sorted by class, for computations without parts; ValueError if they are not in memory.
     reads_pairs : bool
         True if samples can be read as pairs of numbers.
     """
@@ -83,7 +81,6 @@ class Parts:
     reads_pairs = True
     extent: Any
     whole: Any
-    all_rows: Any
 
     def __init__(self, parts: Sequence[Rows]) -> None:
         self.parts = parts
@@ -155,10 +152,6 @@ class PartsInMemory(Parts):
             return self.parts[0]
         return sort_by_class(*self._data, n_classes=self.n_classes)
 
-    @property
-    def all_rows(self) -> Rows:
-        return self.whole
-
     @cached_property
     def extent(self) -> np.ndarray:
         return np.max([rows.extent for rows in self.parts], axis=0)
@@ -167,24 +160,14 @@ class PartsInMemory(Parts):
 # Parts outside memory
 
 
-class Executor(Protocol):
-    """A place where parts are outside the memory of this process; ``parts`` are its own references to them."""
-
-    def fold(self, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]) -> Any:
-        """Return the `tree` of ``function(part, ...)``, with one element of each of ``arguments`` per part."""
-
-
-T = TypeVar("T")
-
-
 def collect(
-    executor: Executor, function: Callable[..., T], parts: Sequence[Any], *arguments: Sequence[Any]
-) -> list[T]:
+    executor: Any, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]
+) -> list[Any]:
     """Return ``function(part, ...)`` of each part."""
     return executor.fold(partial(_as_list, function), parts, *arguments)
 
 
-def _as_list(function: Callable[..., T], *arguments: Any) -> list[T]:
+def _as_list(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     return [function(*arguments)]
 
 
@@ -204,12 +187,11 @@ def _take(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 class PartsOutOfCore(Parts):
     """Samples outside the memory of this process, which receives sums, and a sample that initialisations draw from.
 
-    ``parts`` are the executor's references to `Rows`, none of which is empty.
+    ``parts`` are the executor's references to `Rows`, none of which is empty. Its ``fold(function, parts, *arguments)`` returns the
+    `tree` of ``function(part, ...)``, with one element of each of ``arguments`` per part.
     """
 
-    def __init__(
-        self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray
-    ) -> None:
+    def __init__(self, executor: Any, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray) -> None:
         self._executor, self._parts, self._shift, self.scale = executor, parts, shift, scale
         counts, weights, extents, dtypes = zip(*collect(executor, _describe, parts), strict=True)
         self._counts, self.dtype = np.stack(counts), dtypes[0]
@@ -219,12 +201,6 @@ class PartsOutOfCore(Parts):
 
     def fold(self, step: Any, workers: Workers) -> Any:
         return self._executor.fold(partial(_fold_part, step), self._parts)
-
-    @property
-    def all_rows(self) -> Rows:
-        raise ValueError(
-            "this computation needs all samples in memory; give an array instead of a Dask collection or files"
-        )
 
     @cached_property
     def whole(self) -> Rows:

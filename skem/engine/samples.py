@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
@@ -53,7 +53,6 @@ class Samples:
     workers: Workers
     columns: np.ndarray | None = None
     begin: int = 0
-    _blocks: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_array(cls, X: np.ndarray, weights: np.ndarray, workers: Workers) -> Samples:
@@ -78,6 +77,11 @@ class Samples:
     def chunks(self) -> list[slice]:
         n = len(self.weights)
         return [slice(start, min(start + CHUNK_SAMPLES, n)) for start in range(0, n, CHUNK_SAMPLES)]
+
+    @property
+    def _numbers(self) -> np.ndarray:
+        """Indices of the features, shape (m,)."""
+        return np.arange(len(self.features.scale)) if self.columns is None else self.columns
 
     def _of_columns(self, array: np.ndarray) -> np.ndarray:
         return array if self.columns is None else array.take(self.columns, axis=-1)
@@ -115,13 +119,7 @@ class Samples:
 
     def block(self, chunk: slice) -> np.ndarray:
         """Return samples in the engine's units as columns, shape (m, n), in float64."""
-        block = self._blocks.get(chunk.start)
-        if block is None:
-            block = np.subtract(self.original(chunk).T, self.shift[:, None], order="C")
-            block /= self.scale[:, None]
-            if self._is_small:
-                self._blocks[chunk.start] = block
-        return block
+        return self.features.read(self._numbers, slice(self.begin + chunk.start, self.begin + chunk.stop))
 
     def internal(self, chunk: slice) -> np.ndarray:
         """Return samples in the engine's units, shape (n, m), in float64."""
@@ -131,8 +129,7 @@ class Samples:
 
     def at(self, indices: np.ndarray) -> np.ndarray:
         """Return the samples of these indices in the engine's units, shape (k, m)."""
-        columns = np.arange(len(self.features.scale)) if self.columns is None else self.columns
-        return self.features.read(columns, self.begin + indices).T
+        return self.features.read(self._numbers, self.begin + indices).T
 
     def is_worth_threads(self, n_products: int) -> bool:
         """True if this number of multiply-adds per sample is worth several threads."""

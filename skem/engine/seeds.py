@@ -23,11 +23,29 @@ Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 """Function of samples, number of clusters K and random state that returns centres (K, m)."""
 
 
-def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
+ReadBlock = Callable[[slice], np.ndarray]
+"""Function of a chunk that returns its samples as columns, see `Samples.block`."""
+
+
+def _blocks(samples: Samples) -> ReadBlock:
+    """Return a function that keeps blocks of samples for its next calls, if all of them fit into ``BLOCK_BYTES``."""
+    kept: dict[int, np.ndarray] = {}
+    if 8 * samples.weights.size * samples.scale.size > BLOCK_BYTES or is_mapped(samples.features.X):
+        return samples.block
+
+    def block(chunk: slice) -> np.ndarray:
+        if chunk.start not in kept:
+            kept[chunk.start] = samples.block(chunk)
+        return kept[chunk.start]
+
+    return block
+
+
+def _random_order(samples: Samples, block: ReadBlock, random_state: np.random.RandomState) -> np.ndarray:
     """Sort the samples by their projections on a random direction, which do not depend on their order; shape (n,)."""
     direction = random_state.standard_normal(len(samples.scale))
     # The rounding of a product with BLAS would depend on the position of a sample.
-    chunks = samples.map(lambda chunk: product(direction[None], samples.block(chunk))[0])
+    chunks = samples.map(lambda chunk: product(direction[None], block(chunk))[0])
     projections = np.concatenate(chunks)
     order = projections.argsort()
     ties = (np.diff(projections[order]) == 0).any()
@@ -46,7 +64,7 @@ def _static_subset(samples: Samples, n_clusters: int, random_state: np.random.Ra
 
 def random_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     """Draw by systematic sampling: distinct samples if there are enough of them."""
-    order = _random_order(samples, random_state)
+    order = _random_order(samples, samples.block, random_state)
     shares = (np.arange(n_clusters) + random_state.uniform()) / n_clusters
     return samples.at(_at_shares(order, np.cumsum(samples.weights[order]), shares))
 
@@ -54,11 +72,9 @@ def random_subset(samples: Samples, n_clusters: int, random_state: np.random.Ran
 class _Seeds:
     """Samples chosen as seeds: their ``indices``, and the squared distance of each sample to the nearest of them."""
 
-    def __init__(self, samples: Samples, first: int, n_candidates: int = 1) -> None:
+    def __init__(self, samples: Samples, block: ReadBlock, first: int, n_candidates: int = 1) -> None:
         q, width = n_candidates, compiled.nearest().TILE
-        self._samples, self._blocks = samples, dict[int, np.ndarray]()
-        n_bytes = 8 * samples.weights.size * samples.scale.size
-        self._keeps_blocks = n_bytes <= BLOCK_BYTES and not is_mapped(samples.features.X)
+        self._samples, self._block = samples, block
         self._scratch = OfThread(
             lambda: (np.empty(width), aligned(q * width, np.dtype(np.float64)).reshape(q, width))
         )
@@ -66,24 +82,10 @@ class _Seeds:
         self.indices: list[int] = []
         self.add_best(np.array([first]))
 
-    def _block(self, chunk: slice) -> np.ndarray:
-        block = self._blocks.get(chunk.start)
-        if block is None:
-            block = self._samples.block(chunk)
-            if self._keeps_blocks:
-                self._blocks[chunk.start] = block
-        return block
-
     @property
     def squares(self) -> np.ndarray:
         """Squared distance of each sample to the nearest seed, shape (n,)."""
         return self._squares[self._nearest]
-
-    def cumulate(self, order: np.ndarray) -> np.ndarray:
-        """Return the cumulative weighted ``squares`` in an order of the samples (n,), which the next seed overwrites."""
-        sums = self._squares[self._nearest - 1]
-        compiled.nearest().cumulate(order, self._samples.weights, self.squares, sums)
-        return sums
 
     def add_best(self, candidates: np.ndarray) -> None:
         """Add the candidate (q,) that leaves the smallest weighted sum of squared distances."""
@@ -107,11 +109,12 @@ class _Seeds:
 
 def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     """Repeatedly draw candidates by squared distance and keep the best one (Arthur and Vassilvitskii 2007)."""
-    order, n_candidates = _random_order(samples, random_state), 2 + int(np.log(n_clusters))
+    block, n_candidates = _blocks(samples), 2 + int(np.log(n_clusters))
+    order = _random_order(samples, block, random_state)
     first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
-    seeds = _Seeds(samples, first[0], n_candidates)
+    seeds = _Seeds(samples, block, first[0], n_candidates)
     while len(seeds.indices) < n_clusters:
-        edges = seeds.cumulate(order)
+        edges = np.cumsum((samples.weights * seeds.squares)[order])
         if edges[-1] == 0:  # No distinct sample is left.
             break
         seeds.add_best(_at_shares(order, edges, random_state.uniform(size=n_candidates)))
@@ -120,14 +123,14 @@ def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.R
 
 def _spread(samples: Samples, n_clusters: int, first: int) -> np.ndarray:
     """Repeatedly take the sample farthest from all seeds so far, starting with index ``first``."""
-    seeds = _Seeds(samples, first)
+    seeds = _Seeds(samples, _blocks(samples), first)
     while len(seeds.indices) < n_clusters:
         seeds.add_best(np.array([seeds.squares.argmax()]))
     return seeds.centres(n_clusters)
 
 
 def _random_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
-    order = _random_order(samples, random_state)
+    order = _random_order(samples, samples.block, random_state)
     first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
     return _spread(samples, n_clusters, int(first[0]))
 

@@ -143,7 +143,7 @@ def _complete(training: Training) -> Rows:
 
     Those of a class that has none borrow missing values.
     """
-    rows = training.parts.all_rows
+    rows = training.parts.whole
     if not has_missing(rows.X):
         return rows
     X = rows.X if rows.order is None else rows.X[rows.order]
@@ -177,7 +177,7 @@ def fit_temperature(model: Any, training: Training) -> None:
         model.background_ = background or 0.0
         return
     if held_out is None:
-        rows = training.parts.all_rows
+        rows = training.parts.whole
         features, codes, model.background_ = rows, rows.codes, UNGUARDED_BACKGROUND
         # The number of samples does not matter: a sample of weight two is two samples.
         weights = rows.weights * (LEAST_HELD_OUT / rows.weights.sum())

@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from skem.engine.permissions import keep_permissions
+from skem.datasets._permissions import keep_permissions
 
 LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale", "node")
 """Columns of text."""

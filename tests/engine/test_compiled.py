@@ -12,7 +12,7 @@ from scipy.special import logsumexp, softmax
 
 from skem.engine import em, problem
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.linalg import exponentials, longest_axes, product, weighted_sum
+from skem.engine.linalg import exponentials, longest_axes, product, weighted_sum, weighted_sums
 from skem.engine.parameters import Mixture
 from skem.engine.parts import PartsInMemory
 from skem.engine.threads import Workers
@@ -94,6 +94,9 @@ def test_weighted_sum(x):
     expected = np.add.accumulate(weights[:, None] * x)[-1]  # which rounds each product, and each sum
     for ordered in (x, np.asfortranarray(x)):
         assert_array_equal(weighted_sum(weights, ordered), expected)
+    labels = np.random.default_rng(2).integers(4, size=len(x))
+    by_label = [weighted_sum(weights[labels == k], x[labels == k]) for k in range(5)]
+    assert_array_equal(weighted_sums(weights, x, labels, 5), by_label)
 
 
 def test_longest_axes():
