@@ -73,50 +73,6 @@ def consecutive_groups(numbers: Sequence[int]) -> list[np.ndarray]:
     return np.split(np.arange(sum(numbers)), np.cumsum(numbers)[:-1])
 
 
-def check_groups(
-    groups: Sequence[Sequence[int]], n_components: int | None, classes: np.ndarray
-) -> list[np.ndarray]:
-    """Return the components of each class, in the order of ``classes``, as arrays of indices.
-
-    Raises
-    ------
-    ValueError
-        Another number of groups than of classes, an empty group, groups that overlap, or a component without a group.
-    """
-    if len(groups) != len(classes):
-        raise ValueError(
-            f"groups has {len(groups)} lists for {len(classes)} classes; give one list per class."
-        )
-    class_of: dict[int, object] = {}
-    checked = []
-    for group, label in zip(groups, classes.tolist(), strict=True):
-        indices = np.asarray(group)
-        if not indices.size:
-            raise ValueError(f"groups: class {label!r} has no components; give it at least one.")
-        if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer) or indices.min() < 0:
-            raise ValueError(
-                f"groups: class {label!r} needs a list of component indices from 0; got {group!r}."
-            )
-        for j in indices.tolist():
-            if j in class_of:
-                raise ValueError(
-                    f"groups: component {j} belongs to class {class_of[j]!r} and to class {label!r}; name it once."
-                )
-            class_of[j] = label
-        checked.append(indices)
-    K = n_components or len(class_of)
-    unassigned = sorted(set(range(K)) - class_of.keys())
-    if unassigned:
-        raise ValueError(
-            f"groups: component {unassigned[0]} has no class; assign each of the components 0 to {K - 1}."
-        )
-    if max(class_of) >= K:
-        raise ValueError(
-            f"groups: component {max(class_of)} exceeds n_components={K}; use indices from 0 to {K - 1}."
-        )
-    return checked
-
-
 def check_lambdas(sharing: ArrayLike, n_classes: int) -> np.ndarray:
     """Return lambda by group (row) and class (column), shape (L, L), from one number or such a matrix.
 

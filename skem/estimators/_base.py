@@ -75,7 +75,6 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         "n_iter_no_change": [integers(1)],
         "warm_start": ["boolean"],
         "sharing": [numbers(-np.inf), "array-like", None],
-        "groups": ["array-like", None],
         "variance_floor": [numbers(0, LARGEST_VARIANCE)],
         "options": [dict, None],
         "n_jobs": [integers(), None],
@@ -280,9 +279,8 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
 
     def _structure(self) -> dict[str, str]:
         """The parameters that a warm start cannot change."""
-        names = "covariance_type", "n_blocks", "arrangement"
-        rare = {name: self._option(name) for name in ("block_size", "groups")}
-        return {name: str(value) for name, value in ({n: getattr(self, n) for n in names} | rare).items()}
+        own = {name: str(getattr(self, name)) for name in ("covariance_type", "n_blocks", "arrangement")}
+        return own | {"block_size": str(self._option("block_size"))}
 
     def _default_components(self, n_samples: int) -> int:
         """``n_components`` if it is None."""

@@ -63,22 +63,16 @@ def allocate(
     if previous is None:
         if numbers is not None:
             groups = sharing.consecutive_groups(numbers)
-        if model._option("groups") is None and _is_by_class(model) and 1 < L <= K:
+        if _is_by_class(model) and 1 < L <= K:
             sizes = numbers or [len(group) for group in sharing.equal_groups(K, L)]
             available = _available(model, classes, parts, sizes)
             if available != sizes:
                 K, groups = sum(available), sharing.consecutive_groups(available)
-    if numbers is not None and model._option("groups") is not None:
-        raise ValueError("n_components has a number for each class, and so have groups: give one of the two")
     if model._option("sharing") is None:
         _refuse_without_sharing(model, numbers)
         return K, groups, None, given
     lambdas = sharing.check_lambdas(model._option("sharing"), L)
-    if model._option("groups") is not None:
-        named = model.n_components is not None or not isinstance(model.init_params, str)
-        groups = sharing.check_groups(model._option("groups"), K if named else None, classes)
-        K = sum(map(len, groups))
-    elif groups is None:
+    if groups is None:
         groups = sharing.equal_groups(K, L)
     return K, groups, sharing.log_sharing(lambdas, groups), given
 
@@ -100,8 +94,6 @@ def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
 
 def _refuse_without_sharing(model: Any, numbers: list[int] | None) -> None:
     """Raise ValueError for parameters that have no effect without ``sharing``."""
-    if model._option("groups") is not None:
-        raise ValueError("groups say which class a component is reserved for, which needs sharing: give both")
     if numbers is not None and not _is_by_class(model):
         init = (
             f"init_params={model.init_params!r} does"
@@ -184,9 +176,7 @@ def _drawn(training: Training, columns: np.ndarray, random_state: np.random.Rand
                 covariance_type=training.covariance_type,
                 ridge=training.ridge,
                 # k-means++ cannot draw a sample twice.
-                strict=model.n_components is not None
-                or model._option("groups") is not None
-                or model.init_params == "k-means++",
+                strict=model.n_components is not None or model.init_params == "k-means++",
                 random_state=random_state,
                 workers=workers,
                 groups=groups,

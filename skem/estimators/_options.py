@@ -7,7 +7,6 @@ from typing import Any
 
 SHARED_KERNEL: dict[str, Any] = {
     "sharing": None,
-    "groups": None,
     "block_size": None,
     "init_spread": 2.0,
     "init_scale": 2.0,

@@ -28,7 +28,7 @@ class PRBFClassifier(SharedKernelClassifier):
     Parameters
     ----------
     n_components : int, sequence of n_classes int, dict or None, default=None
-        As for ``PSKEMClassifier``. The paper calls this number M. None takes it from the option ``groups`` or the arrays of ``init_params``, if given. Each class needs
+        As for ``PSKEMClassifier``. The paper calls this number M. None takes it from the arrays of ``init_params``, if given. Each class needs
         at least one component; a single component belongs to all classes.
     sharing : float or array-like of shape (n_classes, n_classes), default=0.5
         Factor lambda in [0, 1] on the weights of components that are reserved for other classes. It applies in training only: 0

@@ -85,8 +85,6 @@ class PSKEMClassifier(SharedKernelClassifier):
 
         - ``sharing`` (None): factor lambda in [0, 1] on the weights of components that are reserved for other classes, in training;
           see ``PRBFClassifier``. None reserves no components: ``init_params`` determines which ones are shared.
-        - ``groups`` (None): indices of the components of each class, in the order of ``classes_``, beside ``sharing``. None forms
-          consecutive groups of equal size, of which the first K mod L have one component more.
         - ``block_size`` (None): number of features per block for ``arrangement="random"``. Blocks overlap if n_blocks * block_size
           exceeds the number of features. The numbers of blocks that hold two features then differ by at most one.
         - ``init_spread``, ``init_scale`` (2): half-width of the interval of the means, and standard deviation of each component, for

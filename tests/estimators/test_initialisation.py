@@ -76,10 +76,7 @@ def test_components_per_class(Classifier):
     model = Classifier({1: 3, 0: 1, 2: 2}, **options).fit(X, y)
     assert [len(group) for group in model.groups_] == [1, 3, 2]
     block = model.blocks_[0]
-    if Classifier is PRBFClassifier:
-        grouped = Classifier(options={"groups": [[0], [1, 2, 3], [4, 5]]}, **options).fit(X, y)
-        assert_array_equal(block.means, grouped.means_)
-    else:
+    if Classifier is not PRBFClassifier:
         for c, group in enumerate(model.groups_):
             assert_array_equal(np.flatnonzero(block.weights[:, c]), group)
     assert_array_equal(Classifier([1, 3, 2], **options).fit(X, y).blocks_[0].means, block.means)
@@ -91,21 +88,19 @@ def test_components_per_class(Classifier):
         model.set_params(n_components=[3, 1, 2]).fit(X, y)
 
 
-@pytest.mark.parametrize("groups", [None, [[3, 0, 5], [1], [2, 4]]])
-def test_sharing_and_groups(groups):
+@pytest.mark.parametrize("numbers", [6, [3, 1, 2]])
+def test_sharing(numbers):
     options = {"max_iter": 5, "tol": 0, "random_state": 0}
-    rare = {"sharing": 0.3, "groups": groups}
-    whole = PRBFClassifier(6, sharing=0.3, options={"groups": groups}, **options).fit(X, y)
+    rare = {"sharing": 0.3}
+    whole = PRBFClassifier(numbers, sharing=0.3, **options).fit(X, y)
     for model in (
-        SKEMClassifier(6, options=rare, **options),
-        skem.PSKEMClassifier(6, options=rare, **options),
+        SKEMClassifier(numbers, options=rare, **options),
+        skem.PSKEMClassifier(numbers, options=rare, **options),
     ):
         assert_array_equal(model.fit(X, y).blocks_[0].means, whole.means_)
         assert_array_equal(model.groups_[0], whole.groups_[0])
-    tied = PRBFClassifier(6, sharing=0.3, options={"groups": groups}, covariance_type="tied", **options).fit(
-        X, y
-    )
-    assert_array_equal(skem.MDAClassifier(6, options=rare, **options).fit(X, y).means_, tied.means_)
+    tied = PRBFClassifier(numbers, sharing=0.3, covariance_type="tied", **options).fit(X, y)
+    assert_array_equal(skem.MDAClassifier(numbers, options=rare, **options).fit(X, y).means_, tied.means_)
     separate = skem.PSKEMClassifier(6, n_blocks=2, options={"sharing": 0.0}, **options).fit(X, y)
     assert all(((block.weights > 0).sum(axis=0) == 2).all() for block in separate.blocks_)
 

@@ -45,8 +45,8 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     options = {"covariance_type": covariance_type, "reg_covar": ridge, "standardize": False, "max_iter": 3}
     model = skem.SKEMClassifier(init_params=init, options={"sharing": sharing}, **options)
     if sharing is not None:
-        model.set_params(options={"sharing": sharing, "groups": [[0, 3], [1], [2, 4]]})
-        log_sharing = np.log(np.where([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], 1.0, sharing))
+        model.set_params(options={"sharing": sharing}, n_components=[2, 1, 2])
+        log_sharing = np.log(np.where([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]], 1.0, sharing))
     model.fit(X, y, sample_weight=weights)
     pi, means, P, log_likelihoods = reference.em(
         X, y, weights, init, covariance_type, ridge=ridge, n_passes=3, log_sharing=log_sharing
