@@ -37,6 +37,22 @@ def checked_array(name: str, values: ArrayLike, *shapes: tuple[int | str, ...]) 
     return array
 
 
+def checked_indices(name: str, indices: ArrayLike, n_features: int) -> np.ndarray:
+    """Convert ``indices`` to an array (n,), or raise ValueError unless they are distinct indices of features, one or more."""
+    array = np.asarray(indices)
+    if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a list of feature indices (integers), got {indices!r}")
+    unknown = array[(array < 0) | (array >= n_features)]
+    if len(unknown):
+        raise ValueError(
+            f"{name} names feature {unknown[0]}, but there are {n_features}: use 0 to {n_features - 1}"
+        )
+    repeated = array[np.bincount(array)[array] > 1]
+    if len(repeated):
+        raise ValueError(f"{name} repeats feature {repeated[0]}: name each feature once")
+    return array.astype(int)
+
+
 def _matches(shape: tuple[int, ...], allowed: tuple[int | str, ...]) -> bool:
     return len(shape) == len(allowed) and all(
         n > 0 if isinstance(length, str) else n == length for n, length in zip(shape, allowed, strict=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 
 import numpy as np
+
+from skem.engine.given_start import checked_indices
 
 ARRANGEMENTS = ("sequential", "interleaved", "random")
 
@@ -50,7 +51,10 @@ def blocks(
     if not isinstance(arrangement, str):
         if len(arrangement) == 0:
             raise ValueError("arrangement is an empty list; give the feature indices of at least one block.")
-        return [_checked(block, r, n_features) for r, block in enumerate(arrangement)]
+        return [
+            checked_indices(f"arrangement: block {r}", block, n_features)
+            for r, block in enumerate(arrangement)
+        ]
     if n_blocks > n_features:
         raise ValueError(f"n_blocks={n_blocks} exceeds the {n_features} features; use at most {n_features}.")
     if arrangement == "interleaved":
@@ -75,24 +79,3 @@ def _random_blocks(
         n_uses[block] += 1
         result.append(np.sort(block))
     return result
-
-
-def _checked(block: Sequence[int], r: int, n_features: int) -> np.ndarray:
-    """Return a block as an array, or raise ValueError unless it lists distinct features."""
-    try:
-        indices = list(block)
-    except TypeError:
-        raise ValueError(
-            f"arrangement: block {r} must be a list of feature indices; got {block!r}."
-        ) from None
-    if not indices or not all(isinstance(i, Integral) and not isinstance(i, bool) for i in indices):
-        raise ValueError(f"arrangement: block {r} must hold feature indices (integers); got {indices}.")
-    unknown = [int(i) for i in indices if not 0 <= i < n_features]
-    if unknown:
-        raise ValueError(
-            f"arrangement: block {r} names feature {unknown[0]}, but X has {n_features} features; use 0 to {n_features - 1}."
-        )
-    repeated = [int(i) for i in indices if indices.count(i) > 1]
-    if repeated:
-        raise ValueError(f"arrangement: block {r} repeats feature {repeated[0]}; name each feature once.")
-    return np.array(indices, dtype=int)

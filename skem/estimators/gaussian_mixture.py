@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import adaptation, em
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.given_start import checked_mixture
+from skem.engine.given_start import checked_indices, checked_mixture
 from skem.engine.kmeans import assign
 from skem.engine.linalg import weighted_sum
 from skem.engine.masked import with_nan
@@ -483,7 +483,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         GaussianMixture
             As from ``from_parameters``, with the feature names and parameters of this one, but for ``init_params``.
         """
-        kept, mixture = self._indices(features), self._fitted.mixtures[0]
+        kept, mixture = checked_indices("features", features, self.n_features_in_), self._fitted.mixtures[0]
         covariances = self._fitted.component_covariances[:, kept]
         covariances = covariances if covariances.ndim == 2 else covariances[:, :, kept]
         return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances, kept)
@@ -503,7 +503,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         GaussianMixture
             As from ``from_parameters``, with the feature names and parameters of this one, but for ``init_params``.
         """
-        known = self._indices(features)
+        known = checked_indices("features", features, self.n_features_in_)
         given = np.asarray(with_nan(values), dtype=np.float64)
         if given.shape != known.shape or not np.isfinite(given).all():
             raise ValueError(
@@ -568,14 +568,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             mixture = adaptation.adapted(problem, relevance_factor, n_samples, parts)
         adapted = training.fitted([mixture])
         return self._like(mixture.weights[:, 0], adapted.mixtures[0].means, adapted.component_covariances)
-
-    def _indices(self, features: ArrayLike) -> np.ndarray:
-        indices, m = np.asarray(features), self.n_features_in_
-        if indices.ndim != 1 or not len(indices) or indices.dtype.kind not in "iu":
-            raise ValueError(f"features must be a list of indices from 0 to {m - 1}, got {features!r}")
-        if not ((indices >= 0) & (indices < m)).all() or len(np.unique(indices)) < len(indices):
-            raise ValueError(f"features must be distinct indices from 0 to {m - 1}, got {indices.tolist()}")
-        return indices
 
     # Fitted parameters, in input units
 

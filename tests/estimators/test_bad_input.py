@@ -104,12 +104,12 @@ PARAMETERS = [
     (skem.SDGMClassifier(31), "are 62 components, more than the 60 samples .*: set n_components to 30 or less"),
     # Feature blocks
     *((skem.MDAClassifier(4, arrangement=blocks), message) for blocks, message in (
-        ([[0, 1], []], r"block 1 must hold feature indices \(integers\); got \[\]"),
+        ([[0, 1], []], r"block 1 must be a list of feature indices \(integers\), got \[\]"),
         ([[0, 1], [2, 2]], "block 1 repeats feature 2"),
-        ([[0], [4]], "block 1 names feature 4, but X has 4 features; use 0 to 3"),
+        ([[0], [4]], "block 1 names feature 4, but there are 4: use 0 to 3"),
         ([], "arrangement is an empty list"),
         ([[True, False]], r"block 0 .*integers.*\[True, False\]"),
-        ([0, 1], "block 0 must be a list of feature indices; got 0"),
+        ([0, 1], "block 0 must be a list of feature indices .*, got 0"),
     )),
     (skem.PSKEMClassifier(4, arrangement="random", options={"block_size": 5}), "block_size=5 exceeds the 4 features; use at"),
     (skem.PSKEMClassifier(4, options={"block_size": 2}), 'block_size=2 requires arrangement="random"'),
