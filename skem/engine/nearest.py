@@ -285,3 +285,13 @@ def closer(samples, candidates, results, scratch):
         totals[k] = 0
         for t in range(np.uintp(TILE)):
             totals[k] += sums[k, t]
+
+
+@entry
+def cumulate(order, weights, squares, sums):
+    """Write the cumulative sums of weights times squares (n,), in an order of the samples, to ``sums``."""
+    total = 0.0
+    for t in range(np.uintp(len(order))):
+        s = np.uintp(order[t])
+        total += weights[s] * squares[s]
+        sums[t] = total

@@ -87,6 +87,12 @@ class _Seeds:
         """Squared distance of each sample to the nearest seed, shape (n,)."""
         return self._squares[self._nearest]
 
+    def cumulate(self, order: np.ndarray) -> np.ndarray:
+        """Return the cumulative weighted ``squares`` in an order of the samples (n,), which the next seed overwrites."""
+        sums = self._squares[self._nearest - 1]
+        compiled.nearest().cumulate(order, self._samples.weights, self.squares, sums)
+        return sums
+
     def add_best(self, candidates: np.ndarray) -> None:
         """Add the candidate (q,) that leaves the smallest weighted sum of squared distances."""
         samples, rows = self._samples, np.ascontiguousarray(self._samples.at(candidates))
@@ -114,7 +120,7 @@ def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.R
     first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
     seeds = _Seeds(samples, block, first[0], n_candidates)
     while len(seeds.indices) < n_clusters:
-        edges = np.cumsum((samples.weights * seeds.squares)[order])
+        edges = seeds.cumulate(order)
         if edges[-1] == 0:  # No distinct sample is left.
             break
         seeds.add_best(_at_shares(order, edges, random_state.uniform(size=n_candidates)))
