@@ -182,16 +182,12 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
         raise ValueError(
             f"sample_weight has the shape {weights.shape}: give one non-negative number per sample, shape ({n_samples},)"
         )
-    _refuse_zero(weights)
-    return weights
-
-
-def _refuse_zero(weights: np.ndarray) -> None:
     if not weights.any():
         raise ValueError(
-            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or use fewer splits in "
+            f"sample_weight is zero for all of {n_samples} samples: give one of them a weight, or use fewer splits in "
             "cross-validation"
         )
+    return weights
 
 
 def is_dask(X: object) -> bool:
@@ -247,8 +243,7 @@ def weighted_samples(
 
 
 def mean_one(weights: np.ndarray) -> np.ndarray:
-    """Scale weights to a mean of one; ValueError if all are zero."""
-    _refuse_zero(weights)
+    """Scale weights, not all of which are zero, to a mean of one."""
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if 0 < mean < np.inf else mean_one(weights / weights.max())
