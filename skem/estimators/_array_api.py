@@ -36,12 +36,6 @@ def device_of(X: object) -> Device | None:
     return Device(xp, device, name, has_float64, to_numpy)
 
 
-def _place_of(array: Any) -> str:
-    """The array library and the device of an array in words."""
-    device = device_of(array)
-    return "numpy" if device is None else device.name
-
-
 def to_numpy(value: Any) -> Any:
     """Convert arrays to NumPy's, also within lists, tuples, dictionaries and mixtures; return other values unchanged."""
     return _moved(value, _array_to_numpy)
@@ -90,19 +84,6 @@ def _moved(value: Any, move: Callable[[Any], Any]) -> Any:
         return Mixture(*(move(getattr(value, field.name)) for field in fields(value)))
     numbers = not isinstance(value, np.ndarray) or value.dtype.kind in "fiub"
     return move(value) if hasattr(value, "__dlpack__") and numbers else value
-
-
-def refuse_foreign(init: Any, X: Any) -> None:
-    """Raise ValueError if arrays of ``init_params`` have another namespace or device than ``X``."""
-    if isinstance(init, (list, tuple, dict)):
-        for element in init.values() if isinstance(init, dict) else init:
-            refuse_foreign(element, X)
-    elif hasattr(init, "__dlpack__"):
-        of_X, of_init = _place_of(X), _place_of(init)
-        if of_X != of_init:
-            raise ValueError(
-                f"init_params: its arrays must be where X is, but X is of {of_X} and init_params of {of_init}"
-            )
 
 
 # Fitted models

@@ -24,7 +24,6 @@ from skem.estimators._array_api import (
     move_to_device_of,
     namespace_of,
     on_device_of_fit,
-    refuse_foreign,
     to_numpy,
 )
 from skem.estimators._batches import BatchesMixin
@@ -176,7 +175,6 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         self
         """
         self._validate_params()
-        refuse_foreign(self.init_params, X)
         with fitting(self, self._max_iterations(), X, y, sample_weight) as progress:
             training = self._prepare(X, y, sample_weight)
             for _ in self._train(training, progress):

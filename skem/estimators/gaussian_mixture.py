@@ -30,7 +30,6 @@ from skem.estimators._array_api import (
     move_to_device_of,
     namespace_of,
     on_device_of_fit,
-    refuse_foreign,
     to_numpy,
 )
 from skem.estimators._batches import advance, training_on
@@ -275,7 +274,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         self
         """
         self._validate_params()
-        refuse_foreign(self.init_params, X)
         with fitting(self, self._max_iterations(), X, sample_weight=sample_weight) as progress:
             training = self._prepare(X, sample_weight)
             if self.max_iter:
