@@ -101,7 +101,7 @@ class Training:
         """Choose units and regularisation by the training samples and the parameters of a model."""
         limits = samples.limits() if model.standardize == "robust" else None
         samples = samples.winsorised(limits)
-        units = replace(Units.of_samples(samples, bool(model.standardize), model.reg_covar), limits=limits)
+        units = replace(Units.of_samples(samples, bool(model.standardize)), limits=limits)
         parts = samples.parts(units.shift, units.scale)
         covariance_type, ridge = COVARIANCE_TYPES[model.covariance_type], units.ridge(model.reg_covar)
         if not samples.incomplete:

@@ -15,9 +15,6 @@ from skem.engine.parts import add, slices, tree
 from skem.engine.rows import CHUNK_ROWS
 from skem.engine.threads import single_threaded
 
-LEAST_VARIANCE = 1e-200
-"""Least variance of a feature, relative to the mean variance of all: components a hundred digits narrower still have a precision."""
-
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -35,7 +32,7 @@ class Units:
     least_ridge: float = 0.0
 
     @classmethod
-    def of_samples(cls, samples: Any, standardize: bool, reg_covar: float) -> Self:
+    def of_samples(cls, samples: Any, standardize: bool) -> Self:
         shift, squares, constant = samples.moments()
         total = samples.total_weight()
         scale = np.sqrt(squares / total)
@@ -47,9 +44,7 @@ class Units:
                 scale[constant] = far[constant].clip(min=1.0)
             scale[scale == 0] = 1.0
         else:
-            spread = np.where(constant, 0.0, scale)
-            scale = common_scale(spread)
-            _refuse_unequal(samples, spread / scale, reg_covar / scale[0] ** 2)
+            scale = common_scale(np.where(constant, 0.0, scale))
         squares = np.where(constant, 0.0, squares)
         return cls(shift, scale, standardize, float(np.mean(squares / total / scale**2)))
 
@@ -244,17 +239,6 @@ def refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray
                 f"feature {j}, from {lowest[j]:.3g} to {highest[j]:.3g}, spreads too {'far' if large[j] else 'little'} for "
                 "its square in float64: multiply it by a constant that brings it near one"
             )
-
-
-def _refuse_unequal(samples: Any, spread: np.ndarray, ridge: float) -> None:
-    """Raise ValueError if a feature's ``spread`` vanishes beside that of the others in float64, and the regularisation does too."""
-    small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
-    for j in np.flatnonzero(small):
-        lowest, highest = samples.range()
-        raise ValueError(
-            f"feature {j}, from {lowest[j]:.3g} to {highest[j]:.3g}, spreads too little beside the others for its "
-            "square in float64: set standardize=True, or multiply it by a constant"
-        )
 
 
 # Distances of clusters

@@ -61,6 +61,16 @@ def test_covariances_that_turn_singular(covariance_type, dtype):
     assert clf.responsibilities(X[:20])[0].argmax(axis=1).tolist() == [2] * 20
 
 
+@every_type
+def test_features_of_unequal_spread(covariance_type):
+    X, y = equal_classes(n=200)
+    X *= [1e60, 1e60, 1e-50, 1e60]
+    clf = skem.SKEMClassifier(
+        4, covariance_type=covariance_type, standardize=False, reg_covar=0, random_state=0
+    )
+    assert_is_a_model(clf.fit(X, y), X)
+
+
 def elongated_clusters(n=300):
     """Two crossing clusters that only their covariances tell apart, shape (2 n, 2), and the cluster of each sample."""
     noise = np.random.default_rng(0).normal(size=(2 * n, 2)) * [5.0, 0.3]
