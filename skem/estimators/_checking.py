@@ -249,17 +249,6 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
     return weights / mean if 0 < mean < np.inf else mean_one(weights / weights.max())
 
 
-def total_weight(n_samples: int, sample_weight: ArrayLike | None) -> float:
-    """Sum of the weights, if their size matters and not only their ratios; ValueError if it overflows."""
-    if sample_weight is None:
-        return float(n_samples)
-    with np.errstate(over="ignore"):
-        total = float(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples).sum())
-    if not np.isfinite(total):
-        raise ValueError("sample_weight: the sum of the weights overflows: divide them by a constant")
-    return total
-
-
 def check_n_samples(n_samples: object) -> None:
     """Raise TypeError or ValueError for a number of samples to draw that is not a positive integer."""
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool):

@@ -42,7 +42,6 @@ from skem.estimators._checking import (
     integers,
     mean_one,
     numbers,
-    total_weight,
 )
 from skem.estimators._fitted import FittedMixture, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
@@ -559,7 +558,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         if not numbers(0, closed="neither").is_satisfied_by(relevance_factor) or np.isinf(relevance_factor):
             raise ValueError(f"adapt: relevance_factor must be a positive number, got {relevance_factor!r}")
         checked = check_features(self, X, reset=False)
-        n_samples = total_weight(len(checked), check_weights(sample_weight, checked))
+        n_samples = float(check_weights(sample_weight, checked).sum())
         training = training_on(self, TrainingSamples.of(checked, None, sample_weight))
         with Workers(self.n_jobs) as workers, single_threaded():
             problem = replace(training, ridge=0.0).problem(0, self._fitted.internal()[0], workers)
@@ -728,7 +727,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     def _total(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
         """The weighted sum of log p(x), which may be infinite, and that of the weights."""
         mean, weights = self._mean(X, sample_weight)
-        total = total_weight(len(weights), weights)
+        total = float(weights.sum())
         return mean * total, total
 
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

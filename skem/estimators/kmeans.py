@@ -25,7 +25,6 @@ from skem.estimators._checking import (
     check_weights,
     integers,
     numbers,
-    total_weight,
     weighted_samples,
 )
 from skem.estimators._sklearn import StrOptions
@@ -167,7 +166,6 @@ class KMeans(
         checked = check_features(self, X)
         index, weights = weighted_samples(checked, sample_weight)
         used = checked[index]
-        total = total_weight(len(checked), sample_weight)
         if len(used) < self.n_clusters:
             raise ValueError(
                 f"n_clusters={self.n_clusters} exceeds the n_samples={len(used)} samples with a weight: set n_clusters to "
@@ -202,6 +200,7 @@ class KMeans(
         assert best is not None
         self._keep_centres(best.centres)
         self.n_iter_, self.labels_ = best.n_iter, best.labels
+        total = check_weights(sample_weight, checked).sum()
         self.inertia_ = best.inertia * self._unit**2 * float(total / weights.sum())  # may be infinite
         if len(used) < len(checked):
             self.labels_ = self._assign(checked)[0]

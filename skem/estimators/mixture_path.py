@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import check_features, check_weights, integers, numbers, total_weight
+from skem.estimators._checking import check_features, check_weights, integers, numbers
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
@@ -137,7 +137,6 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
         if self.criterion == "held_out":
             train, test = self._split(data, min(sizes), original.random_state)
         else:
-            total_weight(len(used), data.sample_weight)  # infinite for the criterion: refused before the fits
             train = test = data._replace(X=np.ascontiguousarray(data.X))
         errors: list[ValueError] = []
 

@@ -20,9 +20,9 @@ from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, 
 from skem.estimators._checking import (
     check_attribute,
     check_features,
+    check_weights,
     integers,
     numbers,
-    total_weight,
     weighted_samples,
 )
 from skem.estimators._log_odds import log_odds
@@ -244,7 +244,7 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
         index, weights = weighted_samples(features, sample_weight, labels)
         used = np.arange(len(features))[index]
         # A prior is involved: the weights count.
-        weights *= total_weight(len(features), sample_weight) / weights.sum()
+        weights *= check_weights(sample_weight, features).sum() / weights.sum()
         self.classes_, codes = np.unique(labels[index], return_inverse=True)
         self._refuse_classes(codes)
         # Duplicates become one: the result depends neither on the order of samples nor on how weight is spread over them.
