@@ -1,6 +1,6 @@
 """Training samples outside memory: Dask collections, and files that are read part by part.
 
-A block is a part of the samples as the user gave them, and an executor (``_dask``, ``_parquet``) applies functions to blocks: before EM
+A block is a part of the samples as the user gave them, and an executor (``_dask``, `FileReaders`) applies functions to blocks: before EM
 to check and summarise them, for the moments of the features, for the sizes of classes, and for the samples that initialisations draw
 from.
 """
@@ -8,7 +8,8 @@ from.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from skem.engine import rows as _rows
 from skem.engine.masked import with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
+from skem.engine.threads import Workers
 from skem.estimators._checking import LEAST_WEIGHT, check_values, refuse_missing_labels
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
 
@@ -214,3 +216,52 @@ class OutOfCoreSamples:
         part = partial(_part, shift=shift, scale=scale, n_classes=len(self.classes), keep=keep)
         parts = self._executor.keep(self._executor.apply(part, self._samples))
         return PartsOutOfCore(self._executor, parts, shift, scale)
+
+
+class FileReaders:
+    """Executor for files: threads of this process. A reference is a function that reads a block, which is dropped after its use."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self._n_jobs = n_jobs
+
+    def blocks(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
+        """References to the blocks of a file that are not empty."""
+        ends = np.cumsum(X.block_sizes)
+        columns = [X.read_block]
+        for name, values in ("y", y), ("sample_weight", sample_weight):
+            if values is None:
+                columns.append(lambda number: None)
+                continue
+            values = values if hasattr(values, "read_block") else np.asarray(values)
+            check_length(values, name, X)
+            if isinstance(values, np.ndarray):
+                columns.append(np.split(values, ends[:-1]).__getitem__)
+            elif values.block_sizes == X.block_sizes:
+                columns.append(values.read_block)
+            else:
+                raise ValueError(f"{name} has other row groups than X; read both from the same files")
+
+        def read(number: int) -> SampleBlock:
+            first = ends[number] - X.block_sizes[number]
+            return SampleBlock(first, *(read_column(number) for read_column in columns))
+
+        return [partial(read, number) for number, size in enumerate(X.block_sizes) if size]
+
+    def apply(
+        self, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]
+    ) -> list[Any]:
+        """References to ``function(part, ...)``."""
+
+        def call(read: Callable[[], Any], *others: Any) -> Any:
+            return function(read(), *others)
+
+        return [partial(call, *values) for values in zip(parts, *arguments, strict=True)]
+
+    def fold(self, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]) -> Any:
+        calls = self.apply(function, parts, *arguments)
+        with Workers(self._n_jobs) as workers, workers.imap(operator.call, calls) as values:
+            return tree(values)
+
+    def keep(self, parts: list[Any]) -> list[Any]:
+        """The parts as they are: files are read in each iteration."""
+        return parts

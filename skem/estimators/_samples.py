@@ -198,7 +198,7 @@ def training_samples(
 
 def _out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
     """Check the samples of a fit; ``y`` is None for unlabelled samples."""
-    from skem.estimators._out_of_core import OutOfCoreSamples
+    from skem.estimators._out_of_core import FileReaders, OutOfCoreSamples
 
     executor: Any
     if is_dask(X):
@@ -207,8 +207,6 @@ def _out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> 
         executor, empty_table = DaskWorkers(type(estimator).__name__), getattr(X, "_meta", None)
         X = dask_array(X, "X")
     else:
-        from skem.estimators._parquet import FileReaders
-
         executor, empty_table = FileReaders(estimator.n_jobs), X.empty_table
     refuse_masked("y", y)
     refuse_masked("sample_weight", sample_weight)
