@@ -197,23 +197,7 @@ def exceeds(objective: float, best: float) -> bool:
     return objective - best > 1e-9 * (1 + abs(objective))  # the best may be -inf
 
 
-class ConvergenceMixin:
-    """``converged_`` of an estimator with a ``tol``."""
-
-    _converged: bool | None = None  # None is a fit without a criterion
-
-    @property
-    def converged_(self) -> bool:
-        """True if ``tol``, or early stopping, ended the fit."""
-        if self._converged is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no attribute 'converged_': fit sets it with tol > 0 only; with tol=0 there is no "
-                "criterion of convergence, and max_iter or early stopping ends the fit. Set tol and fit again, or read n_iter_"
-            )
-        return self._converged
-
-
-class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
+class MixtureEstimator(CallbackSupportMixin, BaseEstimator):
     """Estimator that EM trains.
 
     A subclass has ``_prepare``, which checks and returns a `Training`, and ``_initial``, which returns an initialisation, a mixture
@@ -262,8 +246,10 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
         self._fitted = training.fitted(iteration.mixtures)
         self.log_likelihood_ = np.array(iteration.log_likelihood)
         self.objective_ = np.array(iteration.objective)
-        self.n_iter_ = len(iteration.objective)
-        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
+        self.n_iter_, self.dtype_used_ = len(iteration.objective), iteration.dtype
+        self.__dict__.pop("converged_", None)
+        if iteration.converged is not None:
+            self.converged_ = iteration.converged
         self._in_batches = False
 
     def _train(
@@ -291,7 +277,8 @@ class MixtureEstimator(ConvergenceMixin, CallbackSupportMixin, BaseEstimator):
                         if selection is not None:
                             if selection.add():
                                 finished = True
-                                self._converged = True if model.tol else None
+                                if model.tol:
+                                    self.converged_ = True
                             self.validation_scores_ = np.array(selection.scores)
                             self.best_validation_score_ = selection.best_score
                     if self.verbose:
@@ -364,7 +351,7 @@ def refuse_changes(cause: str, changes: dict[str, tuple[Any, Any]]) -> None:
 
 def warn_unless_converged(model: Any, max_iter: int) -> None:
     """Warn if ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
-    if model._converged is not None and not model._converged:
+    if not getattr(model, "converged_", True):
         warn(
             f"{type(model).__name__} did not converge in {max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,

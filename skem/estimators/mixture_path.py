@@ -235,7 +235,7 @@ def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: b
     if not hasattr(model, "lower_bound_"):
         return entry
     entry["n_parameters"], entry["objective"] = model.n_parameters_, model.lower_bound_
-    entry["converged"] = model._converged
+    entry["converged"] = getattr(model, "converged_", None)
     expected = model.predict_proba(distinct).sum(axis=0)
     entry["admissible"] = admissible(model.covariance_type, expected, distinct.shape[1])
     if held_out:

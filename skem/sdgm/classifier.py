@@ -27,7 +27,7 @@ from skem.estimators._checking import (
 )
 from skem.estimators._log_odds import log_odds
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._training import ConvergenceMixin, warn_unless_converged
+from skem.estimators._training import warn_unless_converged
 from skem.sdgm.feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.sdgm.fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.sdgm.softmax_mixture import LabelledRows
@@ -42,7 +42,7 @@ LARGEST_CURVATURE = 1e290
 """Largest sum of sample weights times the square of a feature or kernel; sums of such products are finite."""
 
 
-class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) directly (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has its own prior precision, which maximises the
@@ -346,7 +346,10 @@ class SDGMClassifier(ConvergenceMixin, CallbackSupportMixin, ClassifierMixin, Ba
         else:
             self.support_ = 1 + support
         self.objective_ = np.array([state.objective for state in states])
-        self.n_iter_, self._converged = len(states), last.converged if self.tol else None
+        self.n_iter_ = len(states)
+        self.__dict__.pop("converged_", None)
+        if self.tol:
+            self.converged_ = last.converged
 
     def _check_arrays(self) -> None:
         """Raise ValueError for assigned arrays that give no probabilities."""
