@@ -40,16 +40,11 @@ class MDAClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    The notes of ``PSKEMClassifier`` on unusual data apply.
+    The notes on unusual data and the references of ``PSKEMClassifier`` apply.
 
     References
     ----------
-    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space Partitioning", 2022.
-
     T. Hastie and R. Tibshirani, "Discriminant analysis by Gaussian mixtures", J. R. Statist. Soc. B 58, 155-176, 1996.
-
-    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
-    Networks 12, 987-997, 2001.
     """
 
     covariance_type = "tied"

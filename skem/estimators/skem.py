@@ -33,14 +33,7 @@ class SKEMClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    The notes of ``PSKEMClassifier`` on unusual data apply.
-
-    References
-    ----------
-    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space Partitioning", 2022.
-
-    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
-    Networks 12, 987-997, 2001.
+    The notes on unusual data and the references of ``PSKEMClassifier`` apply.
 
     Examples
     --------
