@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
@@ -41,10 +41,6 @@ class Data(NamedTuple):
 
     def take(self, indices: np.ndarray) -> Data:
         return Data(*(None if part is None else safe_indexing(part, indices) for part in self))
-
-    def score(self, scorer: Callable[..., float], model: Any) -> float:
-        weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
-        return scorer(model, self.X, self.y, **weights)
 
     def splits(self, cv: Any) -> Iterator[tuple[Data, Data]]:
         """Yield the training and the test samples of each split by ``cv``, an int, splitter or iterable.

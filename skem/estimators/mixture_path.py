@@ -238,10 +238,10 @@ def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: b
     entry["converged"] = getattr(model, "converged_", None)
     expected = model.predict_proba(distinct).sum(axis=0)
     entry["admissible"] = admissible(model.covariance_type, expected, distinct.shape[1])
+    X, _, weights = data
     if held_out:
-        entry["held_out"] = data.score(GaussianMixture.score, model)
+        entry["held_out"] = model.score(X, sample_weight=weights)
     else:
-        X, _, weights = data
         entry["bic"] = model.bic(X, sample_weight=weights)
         entry["aic"] = model.aic(X, sample_weight=weights)
         responsibilities = model.predict_proba(X)
