@@ -167,8 +167,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             Class labels, of at least two classes. For Dask collections and files, a column of theirs or an array.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights. A sample of weight two counts as two samples, and only ratios matter. Samples of at most
-            1e-30 of the largest weight are left out. A class of weight zero is not in ``classes_``. A class
-            whose positive weights are all left out is an error.
+            1e-30 of the largest weight are left out, and a class without other samples is not in ``classes_``.
 
         Returns
         -------

@@ -164,7 +164,10 @@ def refuse_missing_labels(y: Any, first_row: int = 0, name: str = "y") -> None:
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
-    """Weights of the samples ``X``, non-negative, not all zero and in float64; None, or a number, is a weight of all."""
+    """Weights of the samples ``X``, non-negative, not all zero and in float64; None, or a number, is a weight of all.
+
+    Those up to ``LEAST_WEIGHT`` of the largest become zero.
+    """
     refuse_masked("sample_weight", sample_weight)
     n_samples = np.shape(X)[0]
     if sample_weight is None:
@@ -187,7 +190,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
             f"sample_weight is zero for all of {n_samples} samples: give one of them a weight, or use fewer splits in "
             "cross-validation"
         )
-    return weights
+    return np.where(weights > LEAST_WEIGHT * weights.max(), weights, 0.0)
 
 
 def is_dask(X: object) -> bool:
@@ -222,23 +225,12 @@ def has_missing(X: np.ndarray) -> bool:
     return bool(np.isnan(X.min()))
 
 
-def weighted_samples(
-    X: np.ndarray, sample_weight: ArrayLike | None, labels: np.ndarray | None = None
-) -> tuple[slice | np.ndarray, np.ndarray]:
-    """The samples that have a weight, as an index, and their weights with a mean of one.
-
-    A weight up to ``LEAST_WEIGHT`` of the largest counts as none; a class without another weight is an error.
-    """
+def weighted_samples(X: np.ndarray, sample_weight: ArrayLike | None) -> tuple[slice | np.ndarray, np.ndarray]:
+    """The samples that have a weight, as an index, and their weights with a mean of one."""
     weights = check_weights(sample_weight, X)
-    used = weights > LEAST_WEIGHT * weights.max()
+    used = weights > 0
     if used.all():
         return slice(None), mean_one(weights)
-    lost = [] if labels is None else np.setdiff1d(labels[weights > 0], labels[used]).tolist()
-    if lost:
-        raise ValueError(
-            f"sample_weight: no sample of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
-            "too little to learn from: give its samples more weight, or none"
-        )
     return used, mean_one(weights[used])
 
 

@@ -41,7 +41,7 @@ def given_labels(model: Any, X: Any, sample_weight: ArrayLike | None) -> np.ndar
     if X is None:
         raise ValueError("init_params: labels need X as an array in memory; give means instead")
     labels = checked_labels(init["labels"], model.n_components, np.shape(to_numpy(X))[0])
-    used, _ = weighted_samples(labels, to_numpy(sample_weight), labels)
+    used, _ = weighted_samples(labels, to_numpy(sample_weight))
     labels = labels[used]
     raise_if_any_empty(labels, model.n_components, "no sample has label")
     return labels

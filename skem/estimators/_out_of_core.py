@@ -138,14 +138,7 @@ class OutOfCoreSamples:
         blocks, mean_weight, smallest, largest = self._summarise(blocks, 0.0)
         least_weight = LEAST_WEIGHT * largest
         if smallest <= least_weight:
-            classes = self.classes
             blocks, mean_weight, *_ = self._summarise(blocks, least_weight)
-            lost = np.setdiff1d(classes, self.classes).tolist()
-            if lost:
-                raise ValueError(
-                    f"{name}: no sample of class {lost[0]!r} has a sample_weight above {LEAST_WEIGHT:g} of the largest; "
-                    "increase these weights, or set them to zero to leave the class out"
-                )
         if not np.isfinite(mean_weight):
             raise ValueError(
                 f"{name}: the sum of sample_weight exceeds float64; divide the weights by a constant"

@@ -43,12 +43,11 @@ class TrainingSamples:
         cls, X: np.ndarray, labels: Any, sample_weight: ArrayLike | None, device: Device | None = None
     ) -> Self:
         """The samples that have a weight, see `weighted_samples`; ``labels`` is None without classes."""
-        labels = None if labels is None else np.asarray(labels)
-        used, weights = weighted_samples(X, sample_weight, labels)
+        used, weights = weighted_samples(X, sample_weight)
         classes: np.ndarray = np.zeros(0)
         codes: np.ndarray = np.zeros(len(weights), dtype=np.int8)
         if labels is not None:
-            classes, codes = np.unique(labels[used], return_inverse=True)
+            classes, codes = np.unique(np.asarray(labels)[used], return_inverse=True)
         return cls(X[used], codes, weights, classes, device)
 
     @property

@@ -241,7 +241,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         features, labels = check_features(self, X, y=y)
         check_classification_targets(labels)
-        index, weights = weighted_samples(features, sample_weight, labels)
+        index, weights = weighted_samples(features, sample_weight)
         used = np.arange(len(features))[index]
         # A prior is involved: the weights count.
         weights *= check_weights(sample_weight, features).sum() / weights.sum()

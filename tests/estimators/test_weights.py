@@ -39,6 +39,18 @@ def test_samples_without_weight_are_left_out():
     assert_allclose(model.log_likelihood_[-1], np.average(model.score_samples(X), weights=weights), rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "model", [skem.SKEMClassifier(4, **QUICK), skem.DiscriminativePSKEMClassifier(random_state=0)]
+)
+def test_classes_of_negligible_weights_are_left_out(model):
+    weights = np.array([1e-20, 1e-20, 1e-35])[SPECIES]
+    weights[0] = 1.0  # a fold without this sample leaves the same class out
+    expected = clone(model).fit(X, SPECIES, np.where(SPECIES == 2, 0.0, weights))
+    fitted = clone(model).fit(X, SPECIES, weights)
+    assert fitted.classes_.tolist() == [0, 1]
+    assert_array_equal(fitted.predict_proba(X), expected.predict_proba(X))
+
+
 @pytest.mark.parametrize("weight", [1e308, 1e-300, 5e-324])
 @pytest.mark.parametrize("model", [skem.SKEMClassifier(4, **QUICK), skem.PRBFClassifier(4, **QUICK)])
 def test_only_ratios_of_weights_matter(model, weight):
