@@ -13,14 +13,12 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from skem.metrics import operation_count
 from skem.repro.ledger.cells import FINAL, Evidence
 from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, related
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, ratio
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
 from skem.repro.papers.pulford2022.settings import Headline, Settings
-from skem.repro.training.settings import blocks_of
 
 BEST, VALIDATED = "test_selected_iteration", "validation_selected_iteration"
 
@@ -36,7 +34,6 @@ PAPER_RUNS = 20
 
 def names(paper: Settings) -> dict[str, Any]:
     """Return the names that rows use."""
-    ratios = ratios_for_equal_iterations(paper).values()
     smallest, *larger = paper.blocks
     sequential, *others = paper.arrangements
     return {
@@ -66,7 +63,6 @@ def names(paper: Settings) -> dict[str, Any]:
         "many": paper.many,
         "above_12": [k for k in paper.n_components if k > 12],
         "crossing": paper.crossing,
-        "least_saved": min(ratios),
     }
 
 
@@ -230,75 +226,10 @@ def many_features(evidence: Evidence, claim: Claim) -> Evaluation:
     return Evaluation("fails" if top > 50 else "holds", top, note=note, protocol=FINAL)
 
 
-def larger_data(evidence: Evidence, claim: Claim) -> Evaluation:
-    """Compare with the most features and samples of Titsias and Likas (2001): 34 of ionosphere, and 6435 of Satimage."""
-    tried = _configurations(evidence, "fashion_mnist", _model(evidence, "fashion_mnist").method).dropna(
-        subset="n_train"
-    )
-    if not len(tried):
-        raise NotRun("the paper's method on fashion_mnist was not part of this run")
-    name = tried["n_features"].idxmax()
-    n_features, n = (int(tried.loc[name, column]) for column in ("n_features", "n_train"))
-    note = f"{n_features} features of {n} samples ({name}); in Titsias and Likas (2001) at most 34 features, and 6435 samples"
-    return Evaluation("holds" if n_features > 34 and n > 6435 else "fails", n_features, note=note)
-
-
-def memory(evidence: Evidence, claim: Claim) -> Evaluation:
-    """Count the numbers in memory that section 2.2 states, and those that it leaves out."""
-    paper, L = evidence.paper, 10
-    N, M, K = paper.n_train, blocks_of(paper.whole)[1], max(paper.n_components)
-    stated, missing = (2 * N + M + L) * K + (M + 1) * N, K * M * M
-    sizes = f"N = {N}, M = {M}, L = {L}, K = {K}"
-    note = f"{stated} stated; the covariances' K M^2 = {missing} are missing ({sizes})"
-    return Evaluation("fails", stated + missing, note=note)
-
-
 def fit_seconds(evidence: Evidence, method: str, setting: str) -> Estimate:
     """Estimate the seconds of a fit to Fashion-MNIST; seconds against minutes need no spread."""
     found = evidence.estimate("seconds_of_fits", method=method, setting=setting)
     return found if found.n > 1 else Estimate(found.mean, protocol=found.protocol)
-
-
-def _operations_ratio(paper: Settings, partition: str, iterations: int | None = None) -> float:
-    """Return counted operations of the unpartitioned model over those of a partition; ``iterations`` of the former."""
-
-    def operations(of: str, n_iter: int) -> float:
-        n_blocks, size = blocks_of(of)
-        return operation_count(n_iter, max(paper.n_components), paper.n_train, [size] * n_blocks)
-
-    whole = operations(paper.whole, iterations or paper.iterations[paper.whole])
-    return whole / operations(partition, paper.iterations[partition])
-
-
-def ratios_for_equal_iterations(paper: Settings) -> dict[str, float]:
-    """Return counted operations of one block over those of each partition, for as many iterations of both."""
-    return {p: _operations_ratio(paper, p, paper.iterations[p]) for p in paper.blocks}
-
-
-def cost(evidence: Evidence) -> Estimate:
-    """Return the least ratio of counted operations, for the paper's numbers of iterations."""
-    paper = evidence.paper
-    equal = min(ratios_for_equal_iterations(paper).values())
-    numbers = f"{paper.iterations[paper.whole]} iterations against {paper.iterations[paper.blocks[0]]}"
-    ratio = min(_operations_ratio(paper, p) for p in paper.blocks)
-    return Estimate(ratio, note=f"{numbers}; for equal numbers {equal:.1f}")
-
-
-def orders_of_magnitude(evidence: Evidence, claim: Claim) -> Evaluation:
-    """One or two orders of magnitude between counted operations."""
-    ratios = ratios_for_equal_iterations(evidence.paper)
-    least, most = min(ratios.values()), max(ratios.values())
-    note = f"counted, equal numbers of iterations: {', '.join(f'{p} {ratio:.1f}' for p, ratio in ratios.items())}"
-    return Evaluation("holds" if least >= 10 and most <= 100 else "fails", least, note=note)
-
-
-def cheaper(evidence: Evidence, claim: Claim) -> Evaluation:
-    """Every partition has fewer counted operations."""
-    ratios = ratios_for_equal_iterations(evidence.paper).values()
-    note = (
-        f"counted operations of {evidence.paper.whole} over those of a partition, at most {max(ratios):.1f}"
-    )
-    return Evaluation("holds" if min(ratios) > 1 else "fails", min(ratios), note=note)
 
 
 # Partitions
@@ -433,15 +364,6 @@ def fall_of_sharing(evidence: Evidence, partition: str) -> Estimate:
     ]
     by_k = pd.concat(columns, axis=1).dropna()  # type: ignore[arg-type]
     return Estimate.of((by_k * weights).sum(axis=1), FINAL)
-
-
-def within_unit(evidence: Evidence, claim: Claim) -> Evaluation:
-    """The shared proportion lies between 0 and 1."""
-    rows = evidence.rows("shared", method=evidence.paper.arrangements[0])
-    values = rows.loc[rows["setting"] != "nested", "shared_proportion"]
-    low, high = float(values.min()), float(values.max())
-    detail, note = "holds" if low >= 0 and high <= 1 else "fails", f"from {low:.2f} to {high:.2f}"
-    return Evaluation(detail, float(values.mean()), n=len(values), protocol=FINAL, note=note)
 
 
 def _steady(evidence: Evidence) -> Evaluation:
