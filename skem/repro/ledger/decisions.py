@@ -14,8 +14,7 @@ hold by the 95% interval of a difference, paired if both have the same runs, els
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -289,25 +288,3 @@ def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> 
     low, high = shown.interval(1 - (1 - LEVEL) / share)
     runs = shown.n if shown.dof is None else NAN
     return Evaluation(detail, shown.mean, low, high, runs, shown.protocol, note)
-
-
-_ORDERING = re.compile(r"\[([\w.-]+)\] (<=|>=|<|>) \[([\w.-]+)\]")
-
-
-def _orderings(expression: str) -> list[tuple[str, str, str]]:
-    found = [_ORDERING.fullmatch(part) for part in expression.split(" and ")]
-    return [(match[1], match[2], match[3]) for match in found if match] if all(found) else []
-
-
-def compared_claims(expression: str) -> list[str]:
-    """Return the ids that a formal expression compares, in order; none of prose."""
-    return [id for a, _, b in _orderings(expression) for id in (a, b)]
-
-
-def evaluate_ordering(expression: str, number: Callable[[str], Estimate]) -> Evaluation:
-    """Evaluate a formal expression, such as ``[table1.a] > [table1.b] and [table1.a] <= [table1.c]``, from estimates by id."""
-    comparisons = []
-    for left, sign, right in _orderings(expression):
-        a, b = (number(left), number(right)) if ">" in sign else (number(right), number(left))
-        comparisons.append(greater(a, b, or_equal="=" in sign))
-    return all_of(comparisons)

@@ -18,9 +18,7 @@ from skem.repro.ledger.decisions import (
     Comparison,
     Evaluation,
     at_least,
-    compared_claims,
     evaluate_number,
-    evaluate_ordering,
     evaluate_spread,
     joined,
     related,
@@ -81,14 +79,9 @@ class Evaluator:
         own = self._measuring(claim, interpretation or Interpretation())
         reason = joined(*own.row["not_comparable"])
         try:
-            if {*KINDS} & {*own.row}:
-                found = own.evaluated()
-            elif compared_claims(claim["expression"]):
-                found = evaluate_ordering(
-                    claim["expression"], lambda id: self.number(self.claims[id], own.evidence)
-                )
-            else:
-                raise Unknown("no row measures it, and its expression compares no [ids of numbers]")
+            if not {*KINDS} & {*own.row}:
+                raise Unknown("no row measures it")
+            found = own.evaluated()
         except Unknown as error:
             raise Unknown(f"{self.rows.path}: claims.{own.row.get('row', claim['id'])}: {error}") from error
         except NotRun as error:  # a claim has the same kind, whatever part of the results is there
@@ -101,13 +94,6 @@ class Evaluator:
         if reason:
             found = replace(found, detail=NOT_COMPARABLE, note=joined(reason, found.note), spread=None)
         return found
-
-    def number(self, claim: Claim, evidence: Evidence) -> Estimate:
-        """Measure a number; numbers that the paper quotes, or that are another paper's, count as printed."""
-        own = self._measuring(claim, evidence.interpretation)
-        if claim["external"] == "yes" or "number" not in own.row:
-            return Estimate(float(claim["value"]))
-        return own.term(own.row["number"], own.bound)
 
     def _measuring(self, claim: Claim, interpretation: Interpretation) -> _Measuring:
         row, values = self.rows.row(claim)

@@ -30,6 +30,8 @@ claims:
     number: {metric: number, dataset: $dataset}
   order:
     says: The toy is large.
+    left: {metric: number, dataset: $dataset}
+    right: 2
 """,
     "workflow/rules/toy2000.smk": """
 EVIDENCE["toy2000"] = {"all": {"toy2000": "results/tables/toy2000.csv"}}
@@ -80,7 +82,7 @@ CLAIMS = [
     | {"protocol": "toy_protocol", "setting": "n_wheels=4"},
     CLAIM
     | {"id": "toy.order", "kind": "ordering", "quantity": "", "value": ""}
-    | {"expression": "[toy.largest] >= [toy.measured]"},
+    | {"expression": "the toy is larger than 2"},
 ]
 
 
