@@ -1,4 +1,4 @@
-"""Jobs of the advice of Sanderson and Curtin (2017): held-out likelihoods, convergence, variance floors, and metrics of k-means."""
+"""Jobs of the advice of Sanderson and Curtin (2017): held-out likelihoods, convergence, variance floors, and distances of k-means."""
 
 from __future__ import annotations
 
@@ -110,20 +110,20 @@ def seeds(setup: Mapping[str, Any], **samples: Any) -> Rows:
 
 
 def starts(setup: Mapping[str, Any], reg_covar: float, **samples: Any) -> Rows:
-    """Fit diagonal mixtures from clusters by either metric, on unscaled features; seeds are the same for both. ``train`` is the total log p."""
+    """Fit diagonal mixtures from clusters by either distance, on unscaled features; seeds are the same for both. ``train`` is the total log p."""
     data, rows = Samples(**samples), []
     for run in range(setup["runs"]):
-        for metric in ("mahalanobis", "euclidean"):
+        for distance in ("mahalanobis", "euclidean"):
             model = GaussianMixture(
                 data.n_components,
                 covariance_type="diag",
                 init_params="random_subset",
-                metric=metric,
+                metric=distance,
                 reg_covar=reg_covar,
                 tol=0.0,
                 random_state=splits.seed(data.root, "starts", run),
             )
             for n, fitted in continued(model, setup["em_iter"], data.X):
-                row = {"run": run, "metric": metric, "em_iter": n}
+                row = {"run": run, "distance": distance, "em_iter": n}
                 rows.append(row | {"train": len(data.X) * fitted.score(data.X)})
     return rows

@@ -17,16 +17,10 @@ import scipy
 
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence
-from skem.repro.ledger.decisions import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
+from skem.repro.ledger.decisions import Comparison, Evaluation, evaluate_number, joined
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
 from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER
-
-NOT_MUCH = 0.05
-"""Share of a log-likelihood that counts as no significant loss."""
-
-OF_TABLE1 = 8
-"""Data sets in the paper's Table 1."""
 
 FEW = 10
 """Samples per Gaussian that the paper recommends."""
@@ -123,27 +117,6 @@ def best_likelihood(evidence: Evidence, claim: Claim) -> Evaluation:
     return evaluation
 
 
-def no_significant_loss(evidence: Evidence, claim: Claim) -> Evaluation:
-    """The diagonal mixture is not much below the full one on most of eight data sets, which are five."""
-    comparisons = []
-    for dataset in evidence.paper.of_table1:
-        if "drawn" not in evidence.paper.data_sets[dataset]:
-            try:
-                diagonal, full = (best(evidence, dataset, m) for m in ("armadillo_diag", "mlpack_full"))
-            except NotRun as error:
-                reason = error
-            else:
-                gain = diagonal - full + Estimate(NOT_MUCH * abs(full.mean))
-                comparisons.append(Comparison(gain, what=evidence.paper.name(dataset)))
-    if not comparisons:
-        raise reason
-    note = f"not below by more than {100 * NOT_MUCH:g}%; {', '.join(one.what for one in comparisons)}"
-    if len(comparisons) > OF_TABLE1 // 2:
-        return at_least(OF_TABLE1 // 2 + 1, comparisons, note)
-    note = f"{len(comparisons)} of {OF_TABLE1} data sets are measured, too few to decide about most; {note}"
-    return replace(at_least(len(comparisons) // 2 + 1, comparisons, note), detail="not run")
-
-
 def of_folds(evidence: Evidence, samples: str, dataset: str, method: str) -> Estimate:
     """Estimate mean log p per sample over folds, of "train" or "test" samples."""
     rows = _rows(evidence, samples, dataset, method)
@@ -187,23 +160,6 @@ def stable_fits(evidence: Evidence, dataset: str, floor: float) -> Estimate:
     train, test = (_floored(evidence, dataset, column)[float(floor)] for column in ("train", "test"))
     stable = (test - train).abs() / _n_features(evidence, dataset) <= STABLE
     return Estimate.of(100.0 * stable, FINAL)
-
-
-def mahalanobis(evidence: Evidence, claim: Claim) -> Evaluation:
-    """After as many iterations of EM as the paper advises, or after those of its Table 1: a poor initialisation *can* lead to a poor model."""
-    setup, comparisons, means = evidence.paper.starts, [], []
-    for n in setup["em_iter"]:
-        by_metric = evidence.rows("starts", em_iter=n).groupby("metric")
-        found = {distance: Estimate.of(rows.set_index("run")["train"], FINAL) for distance, rows in by_metric}
-        if len(found) < 2:
-            raise NotRun(f"initialisations by two distances, {n} iterations, were not part of this run")
-        difference = found["mahalanobis"] - found["euclidean"]
-        comparisons.append(Comparison(difference, what=f"{n} iterations"))
-        means.append(f"after {n} iterations {difference:.0f} ({difference.low:.0f} to {difference.high:.0f})")
-    note = (
-        f"log p on {setup['data_set']} by the Mahalanobis distance less by the Euclidean: {', '.join(means)}"
-    )
-    return any_of(comparisons, note)
 
 
 class Enough(NamedTuple):

@@ -63,7 +63,7 @@ def test_advice(toy):
     assert few["n_iter"].le(20).all()
     assert np.isfinite(table["test"]).all()
     found = pd.DataFrame(advice.starts(setup={"runs": 2, "em_iter": [1, 5]}, reg_covar=1e-10, **toy))
-    rising = found.pivot(index=["run", "metric"], columns="em_iter", values="train")
+    rising = found.pivot(index=["run", "distance"], columns="em_iter", values="train")
     assert (rising[5] >= rising[1]).all()
 
 
