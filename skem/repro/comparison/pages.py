@@ -15,6 +15,9 @@ SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
 COMPARED_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM", "search": "DiscriminativePSKEMClassifierCV"}
 """Titles of `summary.COMPARED`."""
 
+MEASURES = {"accuracy": ("accuracy", "%"), "log_loss": ("log-loss", "nats")}
+"""Titles and units of the measures of ranks."""
+
 NOT_RUN = "The comparison on these tables has not been run."
 UNAVAILABLE = "Not available."
 
@@ -26,8 +29,9 @@ def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Compariso
     """The tables of a part as Markdown, by name; the ranks stand above those of the tables, and most of the notes below."""
     names, own, table = settings.titles(), getattr(settings, part), tables[part]
     if part in GROUP_TITLES:
-        ranked = tables[ranks_of(part)]
-        blocks: list[Block] = _ranks(table, ranked, names) if len(table) else [NOT_RUN]
+        blocks: list[Block] = [NOT_RUN]
+        if len(table):
+            blocks = [*rank_blocks(part, tables[ranks_of(part)], names), _by_data_set(table, names)]
         chosen, *others = own["group_notes"]
         blocks += [*failures(table, names), *_below("How the tables were chosen", others)]
         return {part: _page(GROUP_TITLES[part], own["notes"], chosen, *blocks)}
@@ -106,24 +110,30 @@ def failures(
     return lines
 
 
-def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Block]:
-    parts: list[Block] = []
-    details: dict[str, pd.DataFrame] = {}
-    sizes = means.groupby("dataset", sort=False)[SIZES].first()
-    for measure, label in (("accuracy", "accuracy, %"), ("log_loss", "log-loss")):
+def rank_blocks(part: Part, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Block]:
+    """Average ranks on the tables of a part by each of `MEASURES`, with `outcomes`, below a line on the critical difference."""
+    blocks: list[Block] = []
+    for measure, (label, _) in MEASURES.items():
         own = ranked[ranked["measure"] == measure]
-        first = own.iloc[0]
-        lines = pd.DataFrame({"method": own["method"].map(names), "average rank": own["rank"]})
-        lines = _rounded(lines, {"average rank": 2}).join(outcomes(own))
+        n_datasets, critical_difference = own.iloc[0][["n_datasets", "critical_difference"]].astype(float)
+        shown = [number(rank, 1) for rank in own["rank"]]
+        lines = pd.DataFrame({"method": own["method"].map(names), "average rank": shown})
+        blocks += [
+            f"Average rank by {label} on {n_datasets:.0f} {GROUP_TITLES[part]}; differences below "
+            f"{critical_difference:.1f}, the critical difference (Nemenyi, 5%), are not significant:",
+            lines.join(outcomes(own)),
+        ]
+    return blocks
+
+
+def _by_data_set(means: pd.DataFrame, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    sizes = means.groupby("dataset", sort=False)[SIZES].first()
+    found = {}
+    for measure, (label, unit) in MEASURES.items():
         wide = means.pivot_table(index="dataset", columns="method", values=measure, sort=False)
         digits = dict.fromkeys(SIZES, 0) | dict.fromkeys(wide, DIGITS[measure])
-        parts += [
-            f"**Average rank by {label}**, {first['n_datasets']} data sets; ranks that differ by less than the critical "
-            f"difference of {first['critical_difference']:.2f} (Nemenyi, 5%) are not significantly different",
-            lines,
-        ]
-        details[f"By data set, {label}"] = _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))
-    return [*parts, details]
+        found[f"By data set, {label}, {unit}"] = _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))
+    return found
 
 
 def _seconds(own: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

@@ -28,25 +28,19 @@ class Reference:
         self.folder, self.config = Path(folder), Path(config)
         self.table = cache(self._read)
 
-    def has(self, name: str) -> bool:
-        """True if there is a table with this name."""
-        return self._path(name).exists()
-
     def tables(self) -> list[str]:
         """Names of the tables in the folder ``tables``."""
         return sorted(path.stem for path in self.folder.glob("tables/*.csv"))
-
-    def _path(self, name: str) -> Path:
-        return self.folder / (f"{name}.csv" if "/" in name else f"tables/{name}.csv")
 
     def _read(self, name: str) -> pd.DataFrame:
         if name == "claims":
             paths = [self.folder / "claims.csv", self.folder / "claims_timing.csv"]
             return pd.concat([summary.read(path) for path in paths], ignore_index=True)
-        if not self.has(name):
-            raise LookupError(f"there is no table {self._path(name)}")
+        path = self.folder / (f"{name}.csv" if "/" in name else f"tables/{name}.csv")
+        if not path.exists():
+            raise LookupError(f"there is no table {path}")
         # As strings, so that "1e-6" stays a name; `cells` converts numbers.
-        return pd.read_csv(self._path(name), dtype=str, keep_default_na=False)
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
 
     def minutes(self, name: str) -> Any:
         """Minutes of a command that pages promise, or their machine or date, from ``minutes.yaml``."""
