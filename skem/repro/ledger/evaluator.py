@@ -27,9 +27,12 @@ from skem.repro.ledger.estimates import Claim, Estimate, NotRun, Unknown
 from skem.repro.ledger.interpretations import Interpretation
 from skem.repro.ledger.rows import KINDS, Bound, Rows
 
-SEVERAL = ("for", "as", "each", "highest")
+SEVERAL = ("for", "as", "each", "take")
 OF_TERMS = (*SEVERAL, "minus", "claim")
 """Keys of a term that are no columns of a cell; those of several terms."""
+
+TAKEN: dict[str, Any] = {"highest": max, "lowest": min}
+"""Terms that ``take`` takes of several."""
 
 
 class Listed(dict[str, Any]):
@@ -226,7 +229,11 @@ class _Measuring:
                 found[word] = value
                 missing.remove(word)
         found.missing = ", ".join(missing)
-        return max(found.values(), key=lambda e: e.mean) if term.get("highest") else found
+        if "take" not in term:
+            return found
+        if term["take"] not in TAKEN:
+            raise Unknown.word("take", term["take"], TAKEN)
+        return TAKEN[term["take"]](found.values(), key=lambda e: e.mean)
 
     def _printed(self, id: str) -> Estimate:
         claims = self.evaluator.claims

@@ -24,9 +24,9 @@ from skem.repro.protocols import PROTOCOLS
 Term = Any
 """One side of a comparison: a number, the name of a term, "$" and a name, or a mapping.
 
-A mapping has ``metric`` and the columns of a cell, ``claim``, the number of a claim as printed, or a number as ``value``. With ``for`` it is several
-terms, of which ``highest`` takes one. ``minus`` subtracts a term, which has the columns of the first one but for those that it names;
-so has the right side of a comparison.
+A mapping has ``metric`` and the columns of a cell, ``claim``, the number of a claim as printed, or a number as ``value``. With ``for`` it is
+several terms, of which ``take`` is the ``highest`` or ``lowest`` one. ``minus`` subtracts a term, which has the columns of the first one but
+for those that it names; so has the right side of a comparison.
 """
 
 _COMPARED: Any = {

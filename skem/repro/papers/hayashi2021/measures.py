@@ -140,18 +140,10 @@ def _ratio(evidence: Evidence, metric: str, dataset: str, method: str) -> pd.Ser
     return ratio(a, b)  # type: ignore[arg-type]
 
 
-def largest_reduction(evidence: Evidence) -> Estimate:
-    """Estimate the largest reduction of weights; the paper's is that on Ripley's data."""
-    found = []
-    for dataset in evidence.paper.data_sets:
-        if dataset != DUPLICATES:
-            left, initial = (
-                evidence.estimate(metric, dataset=dataset, method="sdgm").runs
-                for metric in ("weights", "initial_weights")
-            )
-            note = f"on {dataset}; weights without Titanic, whose duplicate samples share one weight in ours"
-            found.append(Estimate.of(100 * (1 - left / initial), FINAL, note))  # type: ignore[operator]
-    return max(found, key=lambda e: e.mean)
+def reduction(evidence: Evidence, kept: str, initial: str, **cell: Any) -> Estimate:
+    """Estimate the share of weights that training removes, in percent, from the metrics of the weights that are left and of the first ones."""
+    left, first = (evidence.estimate(metric, **cell).runs for metric in (kept, initial))
+    return Estimate.of(100 * (1 - left / first), FINAL)  # type: ignore[operator]
 
 
 # Table 2.
@@ -164,20 +156,6 @@ def network_ratio(evidence: Evidence, method: str) -> Estimate:
 
 
 # Appendix B.
-
-
-def reduction(evidence: Evidence, n_components_init: int) -> Estimate:
-    """Estimate the share of weights that are removed in appendix B, in percent."""
-    rows = evidence.rows("curve_weights", n_components_init=n_components_init).set_index("run")
-    return Estimate.of(100 * (1 - rows["weights"] / rows["initial_weights"]), FINAL, OWN_DATA)
-
-
-def smallest_reduction(evidence: Evidence) -> Estimate:
-    """The text defines the ratio as remaining over initial weights, and says of this share that it is above 99%: the share removed is meant."""
-    curve = {m: reduction(evidence, m) for m in evidence.paper.synthetic["n_components"]}
-    fewest = min(curve, key=lambda m: curve[m].mean)
-    note = f"share removed, smallest with {fewest} initial components per class; the text defines the ratio as the share that is left"
-    return replace(curve[fewest], note=note)
 
 
 def not_minimal(evidence: Evidence, claim: Claim) -> Evaluation:
