@@ -9,13 +9,14 @@ s is the spread over runs alone, since the test images are the same; determinist
 (`Estimate.fixed`). "Around" widens the half unit (`estimates.around`), of a standard deviation to half its value at most: one unit of
 ".1" is as large as the value. An interval that says little decides nothing (`Evaluation.at_resolution`). Orderings and statements
 hold by the 95% interval of a difference, paired if both have the same runs, else Welch's; levels of several comparisons are shared
-(`at_least`). ``docs/reproduce/protocols.md`` explains every outcome.
+(`decide`). ``docs/reproduce/protocols.md`` explains every outcome.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -229,10 +230,8 @@ class Comparison:
         return bool(self._interval(share)[1] < 0 or (not self.or_equal and self._exactly_zero))
 
 
-def greater(a: Estimate, b: Estimate, what: str = "", or_equal: bool = False) -> Comparison:
-    """State that a is greater than b on average."""
-    return Comparison(a - b, or_equal, what)
-
+Need = Literal["all", "any", "most"]
+"""Comparisons that must hold."""
 
 RELATIONS = (">", ">=", "not above", "within")
 """Relations of two means; "not above" and "within" are by ``slack``."""
@@ -254,25 +253,16 @@ def related(a: Estimate, relation: str, b: Estimate, slack: float = 0.0, what: s
     ]
 
 
-def all_of(comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
-    """Evaluate the claim that all comparisons hold."""
-    several = list(comparisons)
-    return at_least(len(several), several, note)
+def decide(comparisons: Iterable[Comparison], need: Need = "all", note: str = "") -> Evaluation:
+    """Evaluate the claim that all, any or most of several comparisons hold.
 
-
-def any_of(comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
-    """Evaluate the claim that one of several comparisons holds."""
-    return at_least(1, comparisons, note)
-
-
-def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
-    """Evaluate the claim that so many comparisons hold.
-
-    The ``wanted``-th most certain one decides. It is found after the fact, so its level is shared among all that could have been the last one
-    needed: to hold, among those up to the number that may be missing; to fail, among ``wanted`` (Benjamini and Heller 2008).
+    If k are needed, the k-th most certain one decides. It is found after the fact, so its level is shared among all that could have been the last
+    one needed: to hold, among those up to the number that may be missing; to fail, among k (Benjamini and Heller 2008).
     """
     several = sorted(comparisons, key=lambda c: (c.certainty, c.difference.mean), reverse=True)
-    decisive, spare, n = several[wanted - 1], len(several) - wanted + 1, len(several)
+    n = len(several)
+    wanted = {"all": n, "any": 1, "most": n // 2 + 1}[need]
+    decisive, spare = several[wanted - 1], n - wanted + 1
     holds, fails = decisive.holds(spare), decisive.fails(wanted)
     detail, share = (
         ("holds", spare) if holds else ("fails", wanted) if fails else ("undecided", max(spare, wanted))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from math import ceil
 from typing import Any
 
 from skem.repro.ledger.cells import Evidence
@@ -17,7 +16,7 @@ from skem.repro.ledger.decisions import (
     VERIFIED,
     Comparison,
     Evaluation,
-    at_least,
+    decide,
     evaluate_number,
     evaluate_spread,
     joined,
@@ -142,9 +141,7 @@ class _Measuring:
         compared = [one for group in row.get("compare", [{}]) for one in self._comparisons({**row, **group})]
         if not compared:
             raise self._missing[0]
-        need, n = row.get("need", "all"), len(compared)
-        wanted = {"all": n, "any": 1, "most": n // 2 + 1}[need] if isinstance(need, str) else ceil(need * n)
-        return at_least(wanted, compared, self.text(row.get("note", "")))
+        return decide(compared, row.get("need", "all"), self.text(row.get("note", "")))
 
     def _number(self) -> Evaluation:
         estimate = self.term(self.row["number"], self.bound)

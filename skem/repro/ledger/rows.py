@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from skem.repro.config.documents import read_mapping
 from skem.repro.config.validation import DataSetName, Strict, Text, parsed
 from skem.repro.ledger.cells import Metric
-from skem.repro.ledger.decisions import DETAILS, RELATIONS
+from skem.repro.ledger.decisions import DETAILS, RELATIONS, Need
 from skem.repro.ledger.estimates import Claim, Unknown, setting_of
 from skem.repro.ledger.interpretations import Ambiguities, Ambiguity
 from skem.repro.protocols import PROTOCOLS
@@ -53,7 +53,7 @@ _KEYS: Any = _COMPARED | {
     "terms": dict[str, Term],
     "compare": list[Compared],
     "if_run": bool,
-    "need": Literal["all", "any", "most"] | float,
+    "need": Need,
     "function": Text,
     "with": dict[str, Any],
     "note": Text,

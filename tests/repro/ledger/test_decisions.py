@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from skem.repro.ledger import decisions, estimates
-from skem.repro.ledger.decisions import all_of, any_of, at_least, evaluate_number, evaluate_spread, greater
+from skem.repro.ledger import estimates
+from skem.repro.ledger.decisions import Comparison, decide, evaluate_number, evaluate_spread
 from skem.repro.ledger.estimates import Estimate, half_a_digit
 
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
@@ -119,10 +119,10 @@ def test_a_comparison_is_paired_where_runs_are_shared():
     rng = np.random.default_rng(1)
     common = rng.normal(0, 5, 12)  # what both have in common drowns the difference unless it is paired
     a, b = pd.Series(common + 1 + rng.normal(0, 0.1, 12)), pd.Series(common)
-    assert all_of([greater(over(a), over(b))]).detail == "holds"
-    assert all_of([greater(over(b), over(a))]).detail == "fails"
+    assert decide([Comparison(over(a) - over(b))]).detail == "holds"
+    assert decide([Comparison(over(b) - over(a))]).detail == "fails"
     apart = Estimate.of(b.set_axis(range(100, 112)))
-    found = all_of([greater(over(a), apart)])
+    found = decide([Comparison(over(a) - apart)])
     assert found.detail == "undecided"
     welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
@@ -131,23 +131,22 @@ def test_a_comparison_is_paired_where_runs_are_shared():
 def test_the_shown_comparison_is_the_one_that_decides():
     """Not the largest difference, which may be the least certain one."""
     small, large, none = Estimate(1.0, 0.1, 10), Estimate(50.0, 100.0, 10), Estimate(-2.0, 0.1, 10)
-    zero = Estimate(0.0)
-    a, b, c = greater(small, zero, "small"), greater(large, zero, "large"), greater(none, zero, "none")
+    a, b, c = Comparison(small, what="small"), Comparison(large, what="large"), Comparison(none, what="none")
     for found, detail, decisive in (
-        (any_of([b, a]), "holds", small),
-        (any_of([b, c]), "undecided", large),
-        (any_of([greater(Estimate(-50.0, 1.0, 10), zero), c]), "fails", none),
-        (all_of([b, a]), "undecided", large),
-        (all_of([b, a, c]), "fails", none),
-        (at_least(2, [a, b, c]), "undecided", large),
-        (at_least(2, [a, a, c]), "holds", small),
-        (at_least(2, [a, c, c]), "fails", none),
+        (decide([b, a], "any"), "holds", small),
+        (decide([b, c], "any"), "undecided", large),
+        (decide([Comparison(Estimate(-50.0, 1.0, 10)), c], "any"), "fails", none),
+        (decide([b, a]), "undecided", large),
+        (decide([b, a, c]), "fails", none),
+        (decide([a, b, c], "most"), "undecided", large),
+        (decide([a, a, c], "most"), "holds", small),
+        (decide([a, c, c], "most"), "fails", none),
     ):
         assert (found.detail, found.measured) == (detail, decisive.mean)
         assert (found.low < 0 < found.high) == (detail == "undecided")
     # Equal constants are certain, too.
-    assert any_of([b, greater(zero, Estimate(0.0), or_equal=True)]).detail == "holds"
-    assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
+    assert decide([b, Comparison(Estimate(0.0), or_equal=True)], "any").detail == "holds"
+    assert decide([b, a], "any").note == "decided by: small; 1 of 2 comparisons hold at 95%"
 
 
 def of_ten_runs(t):
@@ -165,7 +164,7 @@ def test_several_comparisons_share_the_level():
     """Simulated error rates are too coarse for one comparison more or less."""
 
     def three_of_four(*t):
-        return at_least(3, [decisions.Comparison(of_ten_runs(one)) for one in t])
+        return decide([Comparison(of_ten_runs(one)) for one in t], "most")
 
     # One of two may be the last one that is needed.
     assert three_of_four(10, 9, critical(2) + 0.01, 0.1).detail == "holds"
@@ -184,14 +183,14 @@ def test_the_best_of_several_shares_the_level_among_all_pairs():
 
 def test_error_rates_of_several_comparisons():
     """All but one of those needed are true, or false, and the others are equal: the claim holds, or fails, in 2.5% of cases at most."""
-    rng, trials, n, wanted = np.random.default_rng(10), 300, 6, 3
+    rng, trials, n, wanted = np.random.default_rng(10), 300, 5, 3
     holds = fails = 0
     for draws in rng.normal(size=(trials, n, 8)):
         for sign, known in ((1, wanted - 1), (-1, n - wanted)):
             shift = np.where(np.arange(n) < known, 9.0 * sign, 0.0)
             means, sds = draws.mean(axis=1) + shift, draws.std(axis=1, ddof=1)
-            compared = [greater(Estimate(m, sd, 8), Estimate(0.0)) for m, sd in zip(means, sds, strict=True)]
-            found = at_least(wanted, compared).detail
+            compared = [Comparison(Estimate(m, sd, 8)) for m, sd in zip(means, sds, strict=True)]
+            found = decide(compared, "most").detail
             holds += sign > 0 and found == "holds"
             fails += sign < 0 and found == "fails"
     assert max(holds, fails) / trials <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / trials)
@@ -200,12 +199,12 @@ def test_error_rates_of_several_comparisons():
 def test_a_tie_of_a_few_runs_is_no_certainty():
     for n, equal, less in ((3, "undecided", "undecided"), (19, "holds", "fails")):
         a, b = over(np.linspace(90, 91, n)), over(np.linspace(90, 91, n))
-        assert all_of([greater(a, b, or_equal=True)]).detail == equal
-        assert all_of([greater(a, b)]).detail == less
+        assert decide([Comparison(a - b, or_equal=True)]).detail == equal
+        assert decide([Comparison(a - b)]).detail == less
         level = over([8.0] * n)
         for difference in (level - Estimate(8.0), Estimate(8.0) - level):
-            assert all_of([decisions.Comparison(difference, or_equal=True)]).detail == equal
-    assert all_of([greater(a, a, or_equal=True), greater(a, Estimate(80.0))]).detail == "holds"
+            assert decide([Comparison(difference, or_equal=True)]).detail == equal
+    assert decide([Comparison(a - a, or_equal=True), Comparison(a - Estimate(80.0))]).detail == "holds"
 
 
 def test_a_few_equal_runs_are_no_certainty():
@@ -259,10 +258,10 @@ def test_a_few_test_samples_decide_nothing():
     for rows, detail in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
         assert evaluate_number(claim, Estimate.fixed(rows / 100, 10_000)).detail == detail
     a, b, c = (Estimate.fixed(rows / 100, 10_000) for rows in (8430, 8435, 8436))
-    assert all_of([greater(b, a)]).detail == "not testable"
-    assert all_of([greater(c, a)]).detail == "holds"
-    assert all_of([greater(a, c)]).detail == "fails"
-    assert all_of([greater(a, Estimate.fixed(84.3, 10_000), or_equal=True)]).detail == "undecided"
+    assert decide([Comparison(b - a)]).detail == "not testable"
+    assert decide([Comparison(c - a)]).detail == "holds"
+    assert decide([Comparison(a - c)]).detail == "fails"
+    assert decide([Comparison(a - Estimate.fixed(84.3, 10_000), or_equal=True)]).detail == "undecided"
     # Beside something random they widen its interval.
     low, high = (over([84.1, 84.2, 84.3]) - a).interval()
     alone = np.subtract(*over([84.1, 84.2, 84.3]).interval()[::-1])

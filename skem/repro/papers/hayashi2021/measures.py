@@ -14,7 +14,7 @@ import scipy
 
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
-from skem.repro.ledger.decisions import Evaluation, any_of, greater
+from skem.repro.ledger.decisions import Comparison, Evaluation, decide
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, ratio
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 
@@ -166,5 +166,5 @@ def not_minimal(evidence: Evidence, claim: Claim) -> Evaluation:
         for metric in ("curve_error", "curve_left")
     )
     best = min((m for m in sizes if m <= 8), key=lambda m: error[m].mean)
-    comparisons = [greater(left[m], left[best], f"{m} components") for m in sizes if m >= 9]
-    return any_of(comparisons, f"{best} initial components suffice; {OWN_DATA}")
+    comparisons = [Comparison(left[m] - left[best], what=f"{m} components") for m in sizes if m >= 9]
+    return decide(comparisons, "any", f"{best} initial components suffice; {OWN_DATA}")

@@ -14,7 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from skem.repro.ledger.cells import FINAL, Evidence
-from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, related
+from skem.repro.ledger.decisions import Comparison, Evaluation, decide, departure, related
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, ratio
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
@@ -173,7 +173,7 @@ def best_setting(evidence: Evidence, claim: Claim, dataset: str, more_blocks: bo
         else tried.drop(index=model.setting, errors="ignore")
     )
     top = known[model.setting]
-    return all_of(Comparison(top - known[name], or_equal=True, what=str(name)) for name in others.index)
+    return decide(Comparison(top - known[name], or_equal=True, what=str(name)) for name in others.index)
 
 
 def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -269,7 +269,7 @@ def little_arrangement(evidence: Evidence, claim: Claim) -> Evaluation:
     """The arrangement moves the accuracy by less than a point."""
     pairs = _arranged(evidence).items()
     compared = [comparison for name, (a, b) in pairs for comparison in related(a, "within", b, 1.0, name)]
-    return all_of(compared, "within 1 point of sequential, K from 12")
+    return decide(compared, note="within 1 point of sequential, K from 12")
 
 
 def insensitive(evidence: Evidence, claim: Claim) -> Evaluation:

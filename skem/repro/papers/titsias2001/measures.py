@@ -18,7 +18,7 @@ from scipy.special import gamma
 
 from skem import datasets
 from skem.repro.ledger.cells import ALL, FINAL, Evidence
-from skem.repro.ledger.decisions import Evaluation, all_of, evaluate_number, greater, joined, related
+from skem.repro.ledger.decisions import Comparison, Evaluation, decide, evaluate_number, joined, related
 from skem.repro.ledger.estimates import (
     LEVEL,
     Claim,
@@ -272,9 +272,9 @@ def n_separate(evidence: Evidence, claim: Claim) -> Evaluation:
     )
     comparisons = [
         *related(four, "within", shared, SAME, "four"),
-        greater(shared - two, Estimate(SAME), "two"),
+        Comparison(shared - two - Estimate(SAME), what="two"),
     ]
-    detail = all_of(comparisons).detail
+    detail = decide(comparisons).detail
     if detail == "holds":
         return evaluate_number(claim, Estimate(4.0, protocol=four.protocol, note=note))
     if detail == "fails":
