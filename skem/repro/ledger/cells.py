@@ -163,7 +163,7 @@ def read(files: Mapping[str, Any]) -> tuple[dict[str, pd.DataFrame], dict[str, s
 
 
 def exactly(value: float, note: str = "") -> Estimate:
-    """Return a number that is counted in the data or the configuration."""
+    """Return a number that is counted in the data."""
     return Estimate(float(value), protocol="data", note=note)
 
 
@@ -178,10 +178,5 @@ def data_set_property(evidence: Evidence, dataset: str, quantity: str) -> Estima
     return exactly(properties[quantity])
 
 
-def counted(evidence: Evidence, value: Any) -> Estimate:
-    """Return a number of the configuration."""
-    return exactly(float(value))
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {"property": data_set_property, "counted": counted}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"property": data_set_property}
 """Metrics that all papers have."""

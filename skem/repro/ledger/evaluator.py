@@ -199,7 +199,7 @@ class _Measuring:
             return self._several(term, bound, first)
         if "claim" in term:
             found = self._printed(term["claim"])
-        elif "value" in term and "metric" not in term:
+        elif "value" in term:
             found = Estimate(float(bound.filled(term["value"])))
         else:
             term = _completed(term, first)
