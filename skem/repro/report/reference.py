@@ -85,10 +85,6 @@ class Reference:
             raise LookupError(f"the remark on {id} does not match {pattern!r}: {remark}")
         return found[found.re.groups and 1]
 
-    def count(self, **where: str) -> int:
-        """Number of claims with these values."""
-        return int((self.table("claims")[list(where)] == pd.Series(where)).all(axis=1).sum())
-
     @cached_property
     def words(self) -> sentences.Words:
         """The claims in words."""

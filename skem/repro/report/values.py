@@ -166,11 +166,6 @@ def _accuracy(r: Reference, dataset: str, method: str, setting: str) -> str:
     return fixed(100 * sum(runs) / len(runs))
 
 
-def _titsias_errors(r: Reference, dataset: str, outcome: str) -> int:
-    where = {"dataset": dataset, "outcome": outcome.replace("_", " ")}
-    return r.count(paper="titsias2001", quantity="error_pct", kind="number", **where)
-
-
 def _distance(r: Reference, dataset: str) -> str:
     """Mean distance of the errors on a data set from those that Titsias and Likas (2001) print, in points."""
     ours, printed = (r.cells("titsias", column, dataset=dataset) for column in ("error", "paper"))
@@ -244,7 +239,6 @@ NAMED: dict[str, Callable[..., Any]] = {
     "seconds": _seconds,
     "pulford2022.accuracy": _accuracy,
     "minutes": Reference.minutes,
-    "titsias2001.errors": _titsias_errors,
     "titsias2001.distance": _distance,
 }
 """Functions of the reference, and of the parts that follow the name."""
