@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_wine
 
 from skem import PRBFClassifier
-from skem.repro.papers.titsias2001.errors import Averaging
+from skem.repro.papers.titsias2001.errors import predict_by_average
 
 
 def test_average_of_densities():
@@ -14,6 +14,6 @@ def test_average_of_densities():
     X, y = load_wine(return_X_y=True)
     models = [PRBFClassifier(6, sharing=sharing, random_state=3).fit(X, y) for sharing in (0.0, 0.3, 1.0)]
     average = logsumexp([model.class_log_density(X) for model in models], axis=0) - np.log(3)
-    predicted = Averaging(models).predict(X)
+    predicted = predict_by_average(models, X)
     assert_array_equal(predicted, (average + np.log(models[0].priors_)).argmax(axis=1))
     assert np.mean(predicted == y) > 0.95

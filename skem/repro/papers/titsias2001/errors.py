@@ -61,16 +61,10 @@ def _scores(X: np.ndarray, y: np.ndarray, unit: bool) -> np.ndarray:
     return X @ (axes / np.linalg.norm(axes, axis=0))
 
 
-class Averaging:
-    """Average over lambda of class densities: p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i) (section III-B, eq. 38)."""
-
-    def __init__(self, models: Sequence[PRBFClassifier]) -> None:
-        self.models = models
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the largest posterior, (n,)."""
-        average = logsumexp([model.class_log_density(X) for model in self.models], axis=0)
-        return self.models[0].classes_[(average + self.models[0]._log_prior()).argmax(axis=1)]
+def predict_by_average(models: Sequence[PRBFClassifier], X: ArrayLike) -> NDArray[Any]:
+    """Predict by the average over lambda of class densities, p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i) (section III-B, eq. 38): (n,)."""
+    average = logsumexp([model.class_log_density(X) for model in models], axis=0)
+    return models[0].classes_[(average + models[0]._log_prior()).argmax(axis=1)]
 
 
 def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:
@@ -79,11 +73,11 @@ def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(trial.X_train, trial.y_train)
     seconds = perf_counter() - begun
-    return model, {"error": _error(trial, model), "seconds": seconds}
+    return model, {"error": _error(trial, model.predict(trial.X_test)), "seconds": seconds}
 
 
-def _error(trial: Trial, model: Any) -> float:
-    return 100 * float(np.mean(model.predict(trial.X_test) != trial.y_test))
+def _error(trial: Trial, predicted: NDArray[Any]) -> float:
+    return 100 * float(np.mean(predicted != trial.y_test))
 
 
 def fit_errors(
@@ -113,6 +107,6 @@ def fit_errors(
         }
         found["shared"] = shared_proportion([member.weights_])
         rows.append(keys | {"method": name_of(sharing)} | found)
-    average = {"error": _error(trial, Averaging(members))}
+    average = {"error": _error(trial, predict_by_average(members, trial.X_test))}
     average["seconds"] = sum(row["seconds"] for row in rows[1:])
     return [*rows, keys | {"method": "averaging"} | average]
