@@ -42,10 +42,6 @@ class Page(Strict):
     blocks: list[str | Table]
 
 
-class Pages(RootModel[dict[str, Page]]):
-    """The pages of a paper by name of file."""
-
-
 class _Filled(Formatter):
     """Fills in a text: a missing number is a dash, but nothing behind "±" or a comma, or in brackets."""
 
@@ -64,8 +60,8 @@ class _Filled(Formatter):
 
 
 def read(path: str | Path | None = None) -> dict[str, Page]:
-    """Read the pages of a file; none without one."""
-    return parsed(Pages, read_mapping(path), [path]).root if path else {}
+    """Read the pages of a file by name; none without one."""
+    return parsed(RootModel[dict[str, Page]], read_mapping(path), [path]).root if path else {}
 
 
 def render(page: Page, made: Mapping[str, Any]) -> str:
@@ -131,11 +127,7 @@ class Panel(Strict):
     columns: dict[str, Text]
 
 
-class Layouts(RootModel[dict[str, list[Panel]]]):
-    """The panels of each figure."""
-
-
 def layouts(paper: str, config: str | Path = "config") -> dict[str, list[Panel]]:
-    """Read the layouts of a paper's figures from ``config/redrawn``; none if it has no file."""
+    """Read the panels of each figure of a paper from ``config/redrawn``; none if it has no file."""
     path = Path(config, "redrawn", f"{paper}.yaml")
-    return parsed(Layouts, read_mapping(path), [path]).root if path.exists() else {}
+    return parsed(RootModel[dict[str, list[Panel]]], read_mapping(path), [path]).root if path.exists() else {}
