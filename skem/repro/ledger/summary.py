@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -26,11 +25,9 @@ EVALUATED = ("id", "paper_value", "interpretation", "default", "measured", "low"
 
 
 def ledger(
-    claims: pd.DataFrame,
-    evaluate: Callable[[Claim, Interpretation], Evaluation],
-    rows: Mapping[str, Rows] = MappingProxyType({}),
+    claims: pd.DataFrame, evaluate: Callable[[Claim, Interpretation], Evaluation], rows: Rows
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Evaluate every claim, under every interpretation; ``rows`` are those of each paper.
+    """Evaluate the claims of a paper with these rows, under every interpretation.
 
     The first table has a row per claim, with the columns of the claims: the measurement under the default interpretation, by
     ``measured_by`` (a protocol; "preset": a baseline with the paper's settings, else its toolbox's; "data": counted in the file), the
@@ -39,10 +36,9 @@ def ledger(
     """
     lines, other = [], []
     for claim in claims.to_dict("records"):
-        own = rows.get(claim["paper"])
-        row, ambiguities = (own.row(claim)[0], own.ambiguities(claim)) if own else ({}, {})
+        row, _ = rows.row(claim)
         try:
-            surveyed, depends_on = survey(ambiguities, partial(evaluate, claim))
+            surveyed, depends_on = survey(rows.ambiguities(claim), partial(evaluate, claim))
         except NotRun as error:
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
         found, agree = surveyed[0].evaluation, [one.evaluation.detail for one in surveyed]
@@ -77,7 +73,7 @@ def ledger(
                 | {"detail": one.evaluation.detail}
                 for i, one in enumerate(surveyed)
             ]
-    # Without rows, its columns are those that every paper has.
+    # Without interpretations, its columns are those that every paper has.
     return _rounded(pd.DataFrame(lines)), _rounded(pd.DataFrame(other, columns=None if other else EVALUATED))
 
 

@@ -41,7 +41,7 @@ def evaluate(
         tables, missing = cells.read(files.get(name, {}))
         evaluator = papers.evaluator(name, stated, settings[name], tables, missing, config)
         own = stated[stated["paper"] == name]
-        parts.append(summary.ledger(own, evaluator.evaluate, {name: evaluator.rows}))
+        parts.append(summary.ledger(own, evaluator.evaluate, evaluator.rows))
     table, interpretations = (
         pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
         for tables in zip(*parts, strict=True)

@@ -9,7 +9,7 @@ from skem.repro.ledger import rows, summary
 from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import half_a_digit
 
-ROWS = rows.read(ROOT / "config")
+ROWS = rows.read(ROOT / "config")["pulford2022"]
 
 
 def test_numbers_differ_exactly_beyond_two_standard_deviations():

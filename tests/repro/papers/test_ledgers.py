@@ -81,7 +81,7 @@ def test_claims_of_partial_results(id, table, lost, detail, remark):
     paper = BY_ID[id]["paper"]
     tables = reference_values(paper)
     found = evaluator(paper, tables | {table: tables[table].query(f"not ({lost})")})
-    claims, _ = summary.ledger(pd.DataFrame([BY_ID[id]]), found.evaluate, {paper: found.rows})
+    claims, _ = summary.ledger(pd.DataFrame([BY_ID[id]]), found.evaluate, found.rows)
     assert claims["detail"].item() == detail
     assert remark in claims["remark"].item()
 
