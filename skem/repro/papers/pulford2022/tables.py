@@ -11,10 +11,10 @@ import pandas as pd
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES, method_title
 from skem.repro.papers.pulford2022.settings import Settings
+from skem.repro.papers.pulford2022.values import PROTOCOLS
 from skem.repro.protocols import LABELS, interval, per_run, select
 from skem.repro.render.format import number
 
-PROTOCOLS = ("test_selected_iteration", "final_iteration", "validation_selected_iteration")
 GRID = ("partition", "n_blocks", "block_size", "n_components")
 """Columns of a table that describe a configuration."""
 
