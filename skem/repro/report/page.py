@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,22 +107,20 @@ class Results:
         return captions(self.project)
 
     def figures(self) -> dict[str, list[Part]]:
-        """Figures by the title of their paper, in the order of the paper's figure numbers."""
+        """Figures by the title of their paper, in the order of their captions."""
         titles, shown = papers.titles(self.config), {*SUMMARIES}
         found: dict[str, list[Part]] = {}
         for paper in sorted(papers.names(self.config), key=lambda name: name != "pulford2022"):
-            redrawn = layouts(paper, self.config)
             needs = {name: figure.needs for name, figure in papers.figures(paper).items()}
             if paper == "pulford2022":
                 needs["table1_accuracy_by_iteration"] = ("table1",)
             # Figures of optional targets are shown if they exist.
             parts = {
                 name: self.figure(name, self.command(*experiments))
-                for name, experiments in (needs | dict.fromkeys(redrawn, ())).items()
+                for name, experiments in (needs | dict.fromkeys(layouts(paper, self.config), ())).items()
                 if name not in SUMMARIES and (experiments or self.files(f"figures/{name}.svg"))
             }
-            order = sorted(parts, key=lambda name: (name not in redrawn, _number(parts[name])))
-            found[titles[paper]] = [parts[name] for name in order]
+            found[titles[paper]] = [parts[name] for name in self._captions if name in parts]
             shown |= {*parts}
         names = [path.stem for path in sorted(self.folder.glob("figures/*.svg")) if path.stem not in shown]
         found["Other figures"] = [self.figure(name, "") for name in names]
@@ -154,12 +151,6 @@ class Results:
             | {"by": LABELS.get(row["measured_by"], row["measured_by"])}
             for row in pd.concat([claims_page.in_order(counted), others]).to_dict("records")
         ]
-
-
-def _number(part: Part) -> float:
-    """Number of a figure in its paper; figures without a number come last."""
-    found = re.search(r"Figures? (\d+)", part.title)
-    return float(found[1]) if found else float("inf")
 
 
 def _misses(found: totals.Totals, titles: Mapping[str, str]) -> Markup:
