@@ -173,7 +173,7 @@ class Objective:
         return Statistics(counts, n_k[:, None] * shifts, scatter)
 
     def mean(
-        self, blocks: Sequence[BlockGradient], indices: np.ndarray, noise: np.ndarray | None = None
+        self, blocks: Sequence[BlockGradient], indices: np.ndarray
     ) -> tuple[float, float, list[Statistics]]:
         """Weighted means over some samples: of sum_c t_c log p(c|x), of log q(c_n|x_n), and the gradient of the first.
 
@@ -181,8 +181,6 @@ class Objective:
         ----------
         blocks : sequence of BlockGradient
         indices : ndarray of int, shape (n,)
-        noise : ndarray of shape (M, n), optional
-            Noise that is added to the features.
 
         Returns
         -------
@@ -197,8 +195,6 @@ class Objective:
             part = slice(begin, begin + CHUNK_ROWS)
             chunk, weights = indices[part], all_weights[part]
             x = rows.read(np.arange(rows.X.shape[1]), chunk, dtype)
-            if noise is not None:
-                x += noise[:, part].astype(x.dtype)
             by_block = self.workers.map(methodcaller("forward", x), blocks)
             log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -90,52 +89,43 @@ def _after_step(objective: Objective, mixture: Mixture, gradient: Statistics, D:
     return candidate
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Steps on batches.
+def on_batches(
+    objective: Objective,
+    mixtures: Sequence[Mixture],
+    *,
+    max_iter: int,
+    batch_size: int,
+    learning_rate: float,
+    random_state: np.random.RandomState,
+) -> Iterator[TrainingState]:
+    """Yield the state after each iteration of one step per batch, from some mixtures.
 
-    Attributes
+    Parameters
     ----------
+    objective : Objective
+    mixtures : sequence of Mixture
     max_iter : int
         Iterations, over which the steps fall to zero along half a cosine.
     batch_size : int
     learning_rate : float
         Largest step of a component in its Fisher metric, at most 0.5, with which covariances stay positive definite.
-    noise : float
-        Standard deviation of Gaussian noise that is added to the features, in units of theirs.
     random_state : RandomState
-        Source of the order of samples and of the noise.
+        Source of the order of samples.
     """
-
-    max_iter: int
-    batch_size: int
-    learning_rate: float
-    noise: float
-    random_state: np.random.RandomState
-
-
-def on_batches(
-    objective: Objective, mixtures: Sequence[Mixture], schedule: Schedule
-) -> Iterator[TrainingState]:
-    """Yield the state after each iteration of one step per batch, from some mixtures."""
-    rows, random_state, present = objective.rows, schedule.random_state, list(mixtures)
+    rows, present = objective.rows, list(mixtures)
     blocks, last = objective.blocks(mixtures), present
-    spread = np.sqrt(np.var(rows.X, axis=0, dtype=np.float64)) / rows.scale
     n, n_steps = len(rows.codes), 0
-    total_steps = schedule.max_iter * -(-n // schedule.batch_size)
-    for _ in range(schedule.max_iter):
+    total_steps = max_iter * -(-n // batch_size)
+    for _ in range(max_iter):
         order, log_likelihood = random_state.permutation(n), 0.0
-        for begin in range(0, n, schedule.batch_size):
-            batch, noise = order[begin : begin + schedule.batch_size], None
-            if schedule.noise > 0:
-                noise = random_state.standard_normal((len(spread), len(batch)))
-                noise *= schedule.noise * spread[:, None]
+        for begin in range(0, n, batch_size):
+            batch = order[begin : begin + batch_size]
             decay = 0.5 * (1.0 + math.cos(math.pi * n_steps / total_steps))
             n_steps += 1
-            step = partial(_batch_step, objective, schedule.learning_rate, decay)
+            step = partial(_batch_step, objective, learning_rate, decay)
             try:
                 with np.errstate(all="ignore"):
-                    _, mean, gradient = objective.mean(blocks, batch, noise)
+                    _, mean, gradient = objective.mean(blocks, batch)
                     steps = list(zip(blocks, present, objective.start, gradient, strict=True))
                     present = objective.workers.map(step, steps)
             except np.linalg.LinAlgError:

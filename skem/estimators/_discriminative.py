@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skem.engine.discriminative import Objective, TrainingState
-from skem.engine.extended_baum_welch import Schedule, line_search, on_batches
+from skem.engine.extended_baum_welch import line_search, on_batches
 from skem.engine.rows import Rows, sort_by_class
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
@@ -128,14 +128,14 @@ def _stage(
     mixtures = model._fitted.internal()
     if parameters.batch_size is None:
         return line_search(objective, mixtures, parameters.discriminative_iter)
-    schedule = Schedule(
-        parameters.discriminative_iter,
-        parameters.batch_size,
-        parameters._option("learning_rate"),
-        parameters._option("feature_noise"),
-        training.random_states[0],  # orders the samples
+    return on_batches(
+        objective,
+        mixtures,
+        max_iter=parameters.discriminative_iter,
+        batch_size=parameters.batch_size,
+        learning_rate=parameters._option("learning_rate"),
+        random_state=training.random_states[0],
     )
-    return on_batches(objective, mixtures, schedule)
 
 
 def _complete(training: Training) -> Rows:

@@ -17,7 +17,6 @@ SHARED_KERNEL: dict[str, Any] = {
 DISCRIMINATIVE: dict[str, Any] = SHARED_KERNEL | {
     "n_doublings": 0,
     "learning_rate": 0.1,
-    "feature_noise": 0.0,
     "smoothing": 0.0,
     "training_temperature": None,
     "background": None,

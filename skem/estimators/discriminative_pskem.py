@@ -112,8 +112,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
           iterations. The training ends with ``2**n_doublings`` times the components of EM, and ``strength`` weights the
           divergence from the mixtures of the last split.
         - ``learning_rate``: largest step of a component with batches, at most 0.5 (see Notes). It falls to zero along half a cosine.
-        - ``feature_noise``: standard deviation of Gaussian noise that is added to the features of batches, in units of each feature's standard
-          deviation.
         - ``smoothing``: share of each target that is spread over all classes, in [0, 1).
         - ``training_temperature``: temperature during discriminative training. None is the temperature after EM, or before the last split. A larger one is a
           regularisation: more samples have an influence.
@@ -202,7 +200,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "learning_rate": [numbers(0, 0.5, closed="right")],
         "strength": [numbers(0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [numbers(0, 1)],
-        "feature_noise": [numbers(0)],
         "temperature": [StrOptions({"auto"}), numbers(LEAST_TEMPERATURE)],
         "training_temperature": [numbers(LEAST_TEMPERATURE), None],
         "background": [numbers(0, 1), None],

@@ -230,5 +230,5 @@ def test_threads_and_float32(digits, steps):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_overflow_keeps_the_last_iteration():
     with pytest.warns(ConvergenceWarning, match="overflowed in iteration 1 .* kept"):
-        model = quick("batches", options={"feature_noise": 1e200}).fit(X, y)
+        model = quick("batches", strength=1e300).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()

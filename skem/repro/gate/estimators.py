@@ -35,7 +35,7 @@ sdgm = partial(skem.SDGMClassifier, 2)
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "discriminative/ebw": discriminative,
     "discriminative/batches": partial(
-        discriminative, batch_size=100, strength=0.03, options={"feature_noise": 0.1, "smoothing": 0.01}
+        discriminative, batch_size=100, strength=0.03, options={"smoothing": 0.01}
     ),
     "discriminative/auto": partial(discriminative, strength="auto", covariance_type="diag"),
     "k-means/euclidean": partial(skem.KMeans, 12),
