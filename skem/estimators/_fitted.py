@@ -194,7 +194,9 @@ class FittedMixture:
             for factor, begin, stop in zip(factors, borders[:-1], borders[1:], strict=True):
                 drawn[order[begin:stop]] = drawn[order[begin:stop]] @ factor.T
         drawn += mixture.means[components]
-        return drawn * self.units.scale[columns] + self.units.shift[columns]
+        drawn *= self.units.scale[columns]
+        drawn += self.units.shift[columns]
+        return drawn
 
     def _component_covariances(self, block: int) -> np.ndarray:
         """Covariances of all components in the engine's units, (K, m, m), or variances (K, m) of a diagonal type."""
