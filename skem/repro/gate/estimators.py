@@ -15,6 +15,7 @@ from sklearn.metrics import log_loss
 
 import skem
 from skem import images
+from skem.engine.covariances import COVARIANCE_TYPES
 from skem.repro.gate.comparison import Record
 from skem.repro.training.rbf import rbf_network
 
@@ -49,6 +50,12 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
         n_components=[2, 4, 8],
         covariance_types=["full", "diag"],
     ),
+    **{
+        f"mixture/{kind}": partial(
+            skem.GaussianMixture, 8, covariance_type=kind, init_params="sample", reg_covar=1e-3, max_iter=50
+        )
+        for kind in COVARIANCE_TYPES
+    },
     "prbf": partial(skem.PRBFClassifier, 20, max_iter=10),
     "rbf network": partial(rbf_network, 12),
     "sdgm/poly2": partial(sdgm, max_iter=30),
