@@ -7,11 +7,12 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import psutil
 from threadpoolctl import threadpool_info
 
 from skem.repro.files import read_json, write_json
@@ -40,7 +41,7 @@ def describe() -> dict[str, Any]:
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
-            "memory_gib": _memory_gib(),
+            "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         },
         "python": platform.python_version(),
@@ -70,7 +71,7 @@ def of_results() -> dict[str, Any]:
     for path in sorted(RECORDS.rglob("*.json")):
         if path.relative_to(RECORDS).with_suffix("").exists():
             one = read_json(path)
-            found.setdefault(json.dumps(_numeric(one), sort_keys=True), []).append(one)
+            found.setdefault(json.dumps(numeric(one), sort_keys=True), []).append(one)
     if not found:
         return describe()
     most, *others = sorted(found.values(), key=len, reverse=True)
@@ -78,7 +79,7 @@ def of_results() -> dict[str, Any]:
     commits = {one["commit"] for one in most if one["commit"]}
     environment = most[-1] | {"commit": ", ".join(sorted(commits)) or None}
     if others:
-        environment["mixture"] = [_numeric(same[0]) | {"results": len(same)} for same in (most, *others)]
+        environment["mixture"] = [numeric(same[0]) | {"results": len(same)} for same in (most, *others)]
     return environment
 
 
@@ -96,7 +97,7 @@ def versions(environment: dict[str, Any]) -> str:
     return f"Python {environment['python']}, {', '.join(packages)}"
 
 
-def _numeric(environment: dict[str, Any]) -> dict[str, Any]:
+def numeric(environment: Mapping[str, Any]) -> dict[str, Any]:
     """Software and hardware that results depend on."""
     machine = environment["machine"]
     system, *_, instructions = machine["system"].split()
@@ -125,13 +126,6 @@ def _processor() -> str:
     info = Path("/proc/cpuinfo")
     names = re.findall(r"^model name\s*: (.*)", info.read_text() if info.exists() else "", re.MULTILINE)
     return names[0].strip() if names else platform.processor() or platform.machine()
-
-
-def _memory_gib() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def commit_of(root: Path) -> str | None:

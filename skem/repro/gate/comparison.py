@@ -24,6 +24,8 @@ import pandas as pd
 from llvmlite import binding
 from numpy.typing import NDArray
 
+from skem.repro.environment import numeric
+
 LEVEL = 0.99
 """Confidence of an interval of a ratio of times."""
 
@@ -70,14 +72,11 @@ def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
     numba compiles for a microarchitecture: with the same instructions, an Intel Xeon sums in shorter vectors than an AMD EPYC.
     All generations of Zen agree.
     """
-    system, *_, instructions = environment["machine"]["system"].split()
+    described = numeric(environment)
     compiled_for = numba.config.CPU_NAME or binding.get_host_cpu_name()  # type: ignore[attr-defined]
     simd = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
     return {
-        "system": f"{system} {instructions}",
-        "packages": {
-            name: environment["packages"][name] for name in ("numpy", "scipy", "scikit-learn", "numba")
-        },
+        **{key: described[key] for key in ("system", "packages")},
         "blas": sorted(
             f"{library['internal_api']} {library['version']} {library['architecture']}"
             for library in environment["libraries"]
