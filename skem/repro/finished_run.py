@@ -15,11 +15,6 @@ PAPER = "config/paper.yaml"
 """Overlay with all that Pulford (2022) reports."""
 
 
-def unavailable(sources: Iterable[str]) -> list[str]:
-    """List the data sets that the last run recorded as unavailable."""
-    return [source for source in sources if _record(source).get("available") is False]
-
-
 def attempts(source: str) -> int:
     """Number of attempts so far to fetch a data set that was unavailable."""
     record = _record(source)
@@ -74,7 +69,7 @@ def show(
                 commands = [f"snakemake --cores all --configfile {PAPER}", *commands]
             measure = f" Measure them: {'; '.join(commands)}" if commands else ""
             print(f"{count} claims were not run; results/claims.csv says why.{measure}")
-    if absent := unavailable(sources):
+    if absent := [source for source in sources if _record(source).get("available") is False]:
         print(
             f"Not available, and left out: {', '.join(absent)}; results/logs/data/*.log say why, and how to get them."
         )
