@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import atexit
 import hashlib
 import json
 import re
@@ -29,10 +28,9 @@ HASHES = Path(__file__).with_name("__pycache__") / "code_hashes.json"
 @cache
 def code_of(script: str | Path) -> str:
     """Hash a script of the checkout and all of the library that it imports, without docstrings and comments."""
-    digest = hashlib.sha256()
-    for path in (Path(script).absolute(), *sorted(map(_file, modules_of(script)))):
-        digest.update(_hash(path).encode())
-    return digest.hexdigest()[:16]
+    paths = sorted(map(_file, modules_of(script)))
+    hashes = [_hash(Path(script).absolute()), *(_hashes()[path] for path in paths)]
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()[:16]
 
 
 def code_of_classifiers(names: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -88,31 +86,25 @@ def _root() -> Path:
 
 
 @cache
-def _hashes() -> dict[str, Any]:
-    """Content of `HASHES`, which the end of the process replaces."""
+def _hashes() -> dict[Path, str]:
+    """Hash of each file of the library; of one with the time and size that `HASHES` has, the hash there."""
     try:
         before = json.loads(HASHES.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         before = {}
-    found = dict(before)
+    found: dict[str, Any] = {}
+    for path in map(_file, _graph().modules):
+        stat, name = path.stat(), str(path)
+        known, current = before.get(name, []), [stat.st_mtime_ns, stat.st_size]
+        found[name] = known if known[:2] == current else [*current, _hash(path)]
+    if found != before:
+        with suppress(OSError):
+            write_json(HASHES, found)
+    return {Path(name): entry[2] for name, entry in found.items()}
 
-    def save() -> None:
-        if found != before:
-            with suppress(OSError):
-                write_json(HASHES, {name: entry for name, entry in found.items() if Path(name).exists()})
 
-    atexit.register(save)
-    return found
-
-
-@cache
 def _hash(path: Path) -> str:
-    """Hash of `_bare`, from an earlier process if the file has the same time and size."""
-    stat, name = path.stat(), str(path)
-    current = [stat.st_mtime_ns, stat.st_size]
-    if _hashes().get(name, [])[:2] != current:
-        _hashes()[name] = [*current, hashlib.sha256(_bare(path)).hexdigest()]
-    return _hashes()[name][2]
+    return hashlib.sha256(_bare(path)).hexdigest()
 
 
 def _bare(path: Path) -> bytes:
