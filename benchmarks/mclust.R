@@ -1,4 +1,4 @@
-# EM for Gaussian mixtures by mclust, called as `fit_by_program` in skem/repro/peers/engines.py says. Without arguments: the version.
+# EM for Gaussian mixtures by mclust, called as `fit_by_program` in skem/repro/papers/sanderson2017/engines.py says. Without arguments: the version.
 suppressMessages(library(mclust))
 args <- commandArgs(trailingOnly = TRUE)
 if (length(args) == 0) { cat(as.character(packageVersion("mclust"))); quit() }

@@ -1,4 +1,4 @@
-// EM for Gaussian mixtures by Armadillo, called as `fit_by_program` in skem/repro/peers/engines.py says.
+// EM for Gaussian mixtures by Armadillo, called as `fit_by_program` in skem/repro/papers/sanderson2017/engines.py says.
 // Without arguments: the version.
 #include <armadillo>
 #include <chrono>
