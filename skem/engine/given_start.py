@@ -39,7 +39,10 @@ def checked_array(name: str, values: ArrayLike, *shapes: tuple[int | str, ...]) 
 
 def checked_indices(name: str, indices: ArrayLike, n_features: int) -> np.ndarray:
     """Convert ``indices`` to an array (n,), or raise ValueError unless they are distinct indices of features, one or more."""
-    array = np.asarray(indices)
+    try:
+        array = np.asarray(indices)
+    except ValueError:  # nested lists of several lengths
+        array = np.zeros(0)
     if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a list of feature indices (integers), got {indices!r}")
     unknown = array[(array < 0) | (array >= n_features)]
@@ -47,10 +50,11 @@ def checked_indices(name: str, indices: ArrayLike, n_features: int) -> np.ndarra
         raise ValueError(
             f"{name} names feature {unknown[0]}, but there are {n_features}: use 0 to {n_features - 1}"
         )
+    array = array.astype(int)
     repeated = array[np.bincount(array)[array] > 1]
     if len(repeated):
         raise ValueError(f"{name} repeats feature {repeated[0]}: name each feature once")
-    return array.astype(int)
+    return array
 
 
 def _matches(shape: tuple[int, ...], allowed: tuple[int | str, ...]) -> bool:

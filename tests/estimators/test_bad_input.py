@@ -101,6 +101,7 @@ PARAMETERS = [
         ([], "arrangement is an empty list"),
         ([[True, False]], r"block 0 .*integers.*\[True, False\]"),
         ([0, 1], "block 0 must be a list of feature indices .*, got 0"),
+        ([[[0], [1, 2]]], "block 0 must be a list of feature indices"),
     )),
     (skem.PSKEMClassifier(4, arrangement="random", options={"block_size": 5}), "block_size=5 exceeds the 4 features; use at"),
     (skem.PSKEMClassifier(4, options={"block_size": 2}), 'block_size=2 requires arrangement="random"'),
