@@ -182,7 +182,7 @@ class Block:
     def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough.
 
-        Of a sample with missing values it is the density of the observed ones, and of one without any value zero.
+        A sample with missing values has the log-density of its observed ones, and a sample without any value has zero.
         """
         dtype = features.X.dtype
         if dtype != FLOAT64:

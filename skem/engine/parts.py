@@ -68,7 +68,7 @@ class Parts:
     extent : ndarray of shape (M,)
         max_n |x_n| of each feature; ValueError if a feature is too far from zero.
     whole : Rows
-        The samples that initialisations draw from: all of them, or a stratified sample.
+        The samples that initialisations draw from: all of them, or a stratified sample if they are outside memory.
     reads_pairs : bool
         True if samples can be read as pairs of numbers.
     """

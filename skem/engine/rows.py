@@ -15,7 +15,7 @@ With fewer, Python's time per chunk is up to a third; with more, threads wait lo
 
 KEPT_BYTES = 64 * 2**20
 """Size of the data up to which a standardised copy of each feature block is kept, in the type of the computation. Larger data
-are standardised chunk by chunk in each iteration, so a fit needs little memory beyond its data."""
+are standardised chunk by chunk in each iteration, so EM needs little memory beyond its data; seeds may need ``seeds.BLOCK_BYTES``."""
 
 MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
@@ -110,7 +110,7 @@ class Rows:
 
     @property
     def chunks(self) -> list[slice]:
-        """The samples of each chunk, whatever their class; more where those with the same missing features share factors."""
+        """The samples of each chunk, whatever their class; with missing values four times as many share factors."""
         size = 4 * CHUNK_ROWS if self.is_incomplete else CHUNK_ROWS
         return [slice(start, start + size) for start in range(0, self.n_samples, size)]
 

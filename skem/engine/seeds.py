@@ -17,7 +17,7 @@ from skem.engine.samples import OfThread, Samples
 from skem.engine.threads import aligned
 
 BLOCK_BYTES = 2**30
-"""Memory that blocks of samples may take during a choice: each seed is compared with all samples, and making their blocks takes longer."""
+"""Largest memory of the blocks that are kept during a choice: making a block takes longer than its comparison with a seed."""
 
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 """Function of samples, number of clusters K and random state that returns centres (K, m)."""
