@@ -15,12 +15,8 @@ import skem
 X, y = equal_classes()
 NAMES = np.array(["cat", "dog"])[y]
 EYE = np.eye(4)
-SKEM, PSKEM, MIXTURE, SDGM = (
-    skem.SKEMClassifier(4),
-    skem.PSKEMClassifier(4),
-    skem.GaussianMixture(3),
-    skem.SDGMClassifier(),
-)
+SKEM, PSKEM = skem.SKEMClassifier(4), skem.PSKEMClassifier(4)
+MIXTURE, SDGM = skem.GaussianMixture(3), skem.SDGMClassifier()
 INIT = np.full((3, 2), 1 / 3), np.arange(12.0).reshape(3, 4), np.tile(EYE, (3, 1, 1))
 
 

@@ -65,10 +65,8 @@ def test_covariances_that_turn_singular(covariance_type, dtype):
 def test_features_of_unequal_spread(covariance_type):
     X, y = equal_classes(n=200)
     X *= [1e60, 1e60, 1e-50, 1e60]
-    clf = skem.SKEMClassifier(
-        4, covariance_type=covariance_type, standardize=False, reg_covar=0, random_state=0
-    )
-    assert_is_a_model(clf.fit(X, y), X)
+    options = {"standardize": False, "reg_covar": 0, "random_state": 0}
+    assert_is_a_model(skem.SKEMClassifier(4, covariance_type=covariance_type, **options).fit(X, y), X)
 
 
 def elongated_clusters(n=300):

@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
 import skem
+from skem.engine import rows
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -139,11 +140,12 @@ def test_an_unknown_feature_of_a_class_spreads_as_in_all_samples():
     ],
     ids=str,
 )
-def test_predictions_of_classifiers(model):
+def test_predictions_of_classifiers(model, monkeypatch):
     X = IRIS * [1, 10, 1, 0.1]
     model.set_params(max_iter=5, random_state=0, priors=[0.5, 0.2, 0.3]).fit(X, NAMES)
     samples = np.vstack([holes(X[::3], 0.5), X[:3], np.full((1, 4), np.nan), [[np.nan, np.nan, 5.0, 0.2]]])
     codes = np.resize(SPECIES, len(samples))
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 3)  # several chunks
     responsibilities = model.responsibilities(samples, np.resize(NAMES, len(samples)))
     expected = 0.0
     for found, columns, block in zip(responsibilities, model.block_indices_, model.blocks_, strict=True):

@@ -31,10 +31,8 @@ def test_samples_without_weight_are_left_out():
     ):
         other = skem.GaussianMixture(3, **QUICK).fit(samples, sample_weight=w)
         assert_same(other, model)
-    plain, ones = (
-        skem.GaussianMixture(3, **QUICK).fit(X),
-        skem.GaussianMixture(3, **QUICK).fit(X, None, np.ones(150)),
-    )
+    plain = skem.GaussianMixture(3, **QUICK).fit(X)
+    ones = skem.GaussianMixture(3, **QUICK).fit(X, None, np.ones(150))
     assert_array_equal(plain.means_, ones.means_)
     assert_allclose(model.log_likelihood_[-1], np.average(model.score_samples(X), weights=weights), rtol=1e-9)
 
