@@ -175,10 +175,6 @@ class Block:
     def gaussians(self) -> Gaussians:
         return self.covariance_type.gaussians(self.mixture.means, self.mixture.covariances)
 
-    @cached_property
-    def _covariances(self) -> np.ndarray:
-        return missing.component_covariances(self.mixture, self.covariance_type)
-
     def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough.
 
@@ -194,10 +190,12 @@ class Block:
         if features.is_incomplete:
             incomplete = np.flatnonzero(np.isnan(x).any(axis=0))
             result[:, incomplete] = 0.0
+            # Not kept: there are K matrices, also of a tied covariance.
+            covariances = missing.component_covariances(self.mixture, self.covariance_type)
             numbers = chunk.start + incomplete
             for group in missing.groups(features, self.columns, self.covariance_type, numbers):
                 x = features.read(self.columns, group.indices).T
-                conditional = missing.regression(self.mixture.means, self._covariances, group.observed)
+                conditional = missing.regression(self.mixture.means, covariances, group.observed)
                 result[:, group.indices - chunk.start] = conditional.log_density(x)
         return result
 
