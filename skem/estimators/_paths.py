@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, islice
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,10 @@ def choose(
         )
         first.fit(*data)
         data = Data.labelled(*data)
+        if data.sample_weight is not None and (cv is None or isinstance(cv, Integral)):
+            data = data.take(
+                np.flatnonzero(data.sample_weight)
+            )  # Other splits may be indices of all samples.
         estimator.set_params(
             max_iter=original.max_iter if em_alone else min(original.max_iter, MAX_EM_ITERATIONS),
             discriminative_iter=ITERATIONS * iterations,

@@ -23,16 +23,13 @@ def test_samples_without_weight_are_left_out():
     weights = np.random.default_rng(0).uniform(0, 1, len(X))
     weights[::5] = 0
     model = skem.GaussianMixture(3, **QUICK).fit(X, sample_weight=weights)
-    used = weights > 0
     for samples, w in (
-        (X[used], weights[used]),
         (np.concatenate([X, np.full((1, 4), 1e8)]), np.r_[weights, 1e-31]),
         (X, 2.0**990 * weights),
     ):
         other = skem.GaussianMixture(3, **QUICK).fit(samples, sample_weight=w)
         assert_same(other, model)
-    plain = skem.GaussianMixture(3, **QUICK).fit(X)
-    ones = skem.GaussianMixture(3, **QUICK).fit(X, None, np.ones(150))
+    plain, ones = (skem.GaussianMixture(3, **QUICK).fit(X, None, w) for w in (None, np.ones(150)))
     assert_array_equal(plain.means_, ones.means_)
     assert_allclose(model.log_likelihood_[-1], np.average(model.score_samples(X), weights=weights), rtol=1e-9)
 
@@ -98,6 +95,9 @@ def test_whole_numbers_are_no_special_weights(model):
     weights = np.full(len(odd), 2.0)
     two = values(model, odd, labels, weights)
     assert_allclose(values(model, odd, labels, weights + 1e-9), two, rtol=1e-5, atol=1e-7)
+    used = np.arange(len(odd)) > 20
+    expected = values(model, odd[used], labels[used], weights[used])
+    assert_allclose(values(model, odd, labels, weights * used), expected, rtol=1e-12)
     if model in REPEATABLE:
         repeated = values(model, np.repeat(odd, 2, axis=0), np.repeat(labels, 2))
         assert_allclose(repeated, two, rtol=1e-9, atol=1e-11)
