@@ -59,8 +59,9 @@ def double_components(mixture: Mixture, covariance_type: str) -> Mixture:
 def _half_steps(components: np.ndarray) -> np.ndarray:
     """Half a standard deviation along the longest axis of covariances (K, m, m), or variances (K, m); shape (K, m)."""
     if components.ndim == 2:
-        n_features = components.shape[1]
-        longest = n_features - 1 - components[:, ::-1].argmax(axis=1)
+        n_features, largest = components.shape[1], components.max(axis=1, keepdims=True)
+        # Standardised features have one variance but for rounding.
+        longest = n_features - 1 - (components[:, ::-1] > (1 - 1e-9) * largest).argmax(axis=1)
         return np.where(np.arange(n_features) == longest[:, None], 0.5 * np.sqrt(components), 0.0)
     variances, axes = longest_axes(components)
     return 0.5 * np.sqrt(variances)[:, None] * axes

@@ -56,6 +56,13 @@ def test_held_out_samples_are_not_fitted():
     assert_allclose(best.log_likelihood_[-1], best.score(X))
 
 
+def test_the_order_of_samples_decides_no_tie_of_standardised_features():
+    path = GaussianMixturePath(GaussianMixture(standardize=True), n_components=(1, 2), random_state=0)
+    order = np.random.default_rng(0).permutation(150)
+    objective, other = (path.fit(some[:, :2]).cv_results_["objective"] for some in (X, X[order]))
+    assert_allclose(other, objective, rtol=1e-9)
+
+
 @pytest.mark.parametrize("criterion", ["bic", "held_out"])
 def test_impossible_sizes_have_no_score(criterion):
     path = GaussianMixturePath(criterion=criterion, random_state=0).fit(X[:6])
