@@ -141,13 +141,13 @@ def _stage(
 def _complete(training: Training) -> Rows:
     """Samples without missing values, on which discriminative training runs.
 
-    Those of a class that has none borrow missing values.
+    Those of a class that has none borrow missing values. Features that are in no block do not count.
     """
-    rows = training.parts.whole
+    rows, used = training.parts.whole, np.unique(np.concatenate(training.columns))
     if not has_missing(rows.X):
         return rows
     X = rows.X if rows.order is None else rows.X[rows.order]
-    complete = ~np.isnan(X).any(axis=1)
+    complete = ~np.isnan(X[:, used]).any(axis=1)
     lacking = ~np.isin(rows.codes, rows.codes[complete])
     if lacking.any():
         X, complete = np.array(X), complete | lacking

@@ -79,15 +79,18 @@ def test_threads_do_not_change_a_bit():
 def test_discriminative_training_uses_complete_samples():
     X = IRIS.copy()
     X[3, 1] = np.nan
-    model = skem.DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(
-        X, NAMES
-    )
-    assert np.isfinite(model.predict_log_proba(X)).all()
+    model = skem.DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0)
+    assert np.isfinite(model.fit(X, NAMES).predict_log_proba(X)).all()
     assert (model.blocks_[0].means != model.generative_blocks_[0].means).any()
     # Each sample of a class misses a feature, and no feature is missing in all of them.
     first = np.flatnonzero(SPECIES == 0)
     X[first, first % 4] = np.nan
     assert model.fit(X, NAMES).score(X, NAMES) > 0.9
+    # Features in no block do not count.
+    X = np.where((np.arange(150) % 10 > 0)[:, None] & (np.arange(4) == 3), np.nan, IRIS)
+    model.set_params(arrangement=[[0, 1, 2]], temperature=1.0)
+    some, expected = (model.fit(samples, NAMES).predict_proba(IRIS) for samples in (X, IRIS))
+    assert_allclose(some, expected, rtol=1e-9)
 
 
 def test_the_order_of_samples_does_not_matter_to_the_temperature():
