@@ -225,6 +225,11 @@ def has_missing(X: np.ndarray) -> bool:
     return bool(np.isnan(X.min()))
 
 
+def distinct_samples(X: np.ndarray) -> np.ndarray:
+    """Indices of the distinct samples, sorted by their values; NaN equals NaN."""
+    return np.unique(np.where(np.isnan(X), np.inf, X), axis=0, return_index=True)[1]
+
+
 def weighted_samples(X: np.ndarray, sample_weight: ArrayLike | None) -> tuple[slice | np.ndarray, np.ndarray]:
     """The samples that have a weight, as an index, and their weights with a mean of one."""
     weights = check_weights(sample_weight, X)

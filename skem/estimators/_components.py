@@ -17,6 +17,7 @@ from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 from skem.engine.warn import warn
 from skem.estimators._array_api import to_numpy
+from skem.estimators._checking import distinct_samples
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._training import Training
 
@@ -123,7 +124,7 @@ def _n_distinct(rows: Rows, code: int, most: int) -> int:
     """Number of distinct samples of a class, counted up to ``most``."""
     n, numbers = 0, np.arange(rows.borders[code], rows.borders[code + 1])
     for some in (numbers[: 4 * most], numbers):  # the first ones are usually enough
-        n = min(len(np.unique(rows.original(some), axis=0)), most)
+        n = min(len(distinct_samples(rows.original(some))), most)
         if n == most:
             break
     return n

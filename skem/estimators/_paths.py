@@ -17,7 +17,7 @@ from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 from skem.estimators._calibration import fitted_temperature, tempered
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import check_features
+from skem.estimators._checking import check_features, distinct_samples
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
 from skem.estimators._options import nested
@@ -170,7 +170,7 @@ class Paths:
         check = {"dtype": np.float64, "ensure_all_finite": False}
         X = np.concatenate([check_array(with_nan(test.X), **check) for _, test in splits])
         # A sample of weight two is two samples, and both are one piece of evidence for the temperature.
-        self._weights *= len(np.unique(X[self._weights > 0], axis=0)) / self._weights.sum()
+        self._weights *= len(distinct_samples(X[self._weights > 0])) / self._weights.sum()
         self._scaled: dict[str, list[tuple[Any, np.ndarray]]] = {}
 
     def over(self, grid: dict[str, list[Any]]) -> Path:

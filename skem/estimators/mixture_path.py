@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import check_features, check_weights, integers, numbers
+from skem.estimators._checking import check_features, check_weights, distinct_samples, integers, numbers
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
@@ -158,7 +158,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
                 models = [model for of_type in workers.map(path, types) for model in of_type]
             if len(errors) == len(models):
                 raise none_fitted(f"{len(models)} mixtures can be fitted", errors)
-            distinct = np.unique(train.X, axis=0)
+            distinct = train.X[distinct_samples(train.X)]
             entries = [_entry(model, distinct, test, self.criterion == "held_out") for model in models]
             self.cv_results_ = {name: [entry[name] for entry in entries] for name in entries[0]}
             best = models[self._best(len(distinct), estimator)]

@@ -93,6 +93,11 @@ def test_discriminative_training_uses_complete_samples():
     assert_allclose(some, expected, rtol=1e-9)
 
 
+def test_repeated_samples_with_gaps_are_not_distinct():
+    X, y = np.repeat(holes(IRIS[::10]), 2, axis=0), np.repeat(NAMES[::10], 2)
+    assert skem.SKEMClassifier(max_iter=1, random_state=0).fit(X, y).n_components_ == 15
+
+
 def test_the_order_of_samples_does_not_matter_to_the_temperature():
     X, order = holes(IRIS), np.random.default_rng(0).permutation(len(IRIS))
     model = skem.DiscriminativePSKEMClassifier(6, temperature="auto", strength=0.1, random_state=0)
