@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def _by_size(ax: Axes, table: pd.DataFrame, column: str, *spread: str) -> None:
     """A line per partition against K, with bars: of one standard deviation, or from a low to a high column."""
-    for (marker, dash), (size, part) in zip(cycle(MARKS), table.groupby("block_size"), strict=False):
+    groups = table.groupby(["block_size", "partition"])
+    for (marker, dash), ((size, partition), part) in zip(cycle(MARKS), groups, strict=False):
         part = part.sort_values("n_components")
         bars = part[list(spread)].to_numpy().T
         if len(spread) == 2:
@@ -27,7 +28,7 @@ def _by_size(ax: Axes, table: pd.DataFrame, column: str, *spread: str) -> None:
             yerr=bars if spread else None,
             marker=marker,
             linestyle=dash,
-            label=f"{part['partition'].iloc[0]} (m = {size})",
+            label=f"{partition} (m = {size})",
             markersize=4,
             capsize=2,
             elinewidth=0.7,

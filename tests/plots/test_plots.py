@@ -145,7 +145,7 @@ def test_accuracy_by_iteration():
 
 def test_panels_name_the_data_that_their_axis_cuts():
     rows = [("a", 70, 9), ("a", 90, 1), ("b", 95, 1), ("b", 96, 1), ("c", 60, 1), ("c", 62, 1)]
-    columns = {"method": "m", "protocol": "p", "n_components": [4, 8] * 3, "block_size": [1, 1, 2, 2, 3, 3]}
+    columns = {"method": "m", "protocol": "p", "n_components": [4, 8] * 3, "block_size": [1, 1, 2, 2, 2, 2]}
     table = pd.DataFrame(rows, columns=["partition", "accuracy", "sd"]).assign(**columns)
     ax = plots.accuracy_by_components(table, floor=75)[0, 0]
     assert [text.get_text() for text in ax.texts] == ["cut: 1 curve, 1 bar\nleft out: 1 curve, 2 bars"]
