@@ -253,17 +253,17 @@ def test_invalid_samples_to_predict(model):
             model.sample(n_samples)
 
 
-@pytest.mark.parametrize("init", ["class", "class_kmeans"])
-def test_no_more_components_than_distinct_samples(init):
+@pytest.mark.parametrize(("init", "value"), [("class", np.nan), ("class_kmeans", 1.0)])
+def test_no_more_components_than_distinct_samples(init, value):
     X, y = equal_classes(n=12)
     labels = np.array(["cat", "dog"])[y]
     labels[1:7] = "cat"
+    X[-2, 0] = value
     X[labels == "dog"] = X[-2:][np.arange((labels == "dog").sum()) % 2]
     message = "n_components=7 reserves 3 components for class 'dog', which has 2 distinct training samples; 6 components"
+    model = skem.SKEMClassifier(7, init_params=init, max_iter=1, warm_start=True, random_state=0)
     with pytest.warns(UserWarning, match=message):
-        model = skem.SKEMClassifier(7, init_params=init, max_iter=1, warm_start=True, random_state=0).fit(
-            X, labels
-        )
+        model.fit(X, labels)
     assert_array_equal((model.weights_ > 0).sum(axis=0), [4, 2])
     assert model.fit(X, labels).n_components_ == 6
     with warnings.catch_warnings():

@@ -23,10 +23,8 @@ def test_samples_without_weight_are_left_out():
     weights = np.random.default_rng(0).uniform(0, 1, len(X))
     weights[::5] = 0
     model = skem.GaussianMixture(3, **QUICK).fit(X, sample_weight=weights)
-    for samples, w in (
-        (np.concatenate([X, np.full((1, 4), 1e8)]), np.r_[weights, 1e-31]),
-        (X, 2.0**990 * weights),
-    ):
+    one_more = np.concatenate([X, np.full((1, 4), 1e8)])
+    for samples, w in ((one_more, np.r_[weights, 1e-31]), (X, 2.0**990 * weights)):
         other = skem.GaussianMixture(3, **QUICK).fit(samples, sample_weight=w)
         assert_same(other, model)
     plain, ones = (skem.GaussianMixture(3, **QUICK).fit(X, None, w) for w in (None, np.ones(150)))
