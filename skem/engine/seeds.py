@@ -103,7 +103,9 @@ class _Seeds:
             compiled.nearest().closer(x, rows, results, self._scratch.memory)
             return totals
 
-        best = samples.sum(totals_of_chunk, (len(rows) + 8) * rows.shape[1]).argmin()
+        totals = samples.sum(totals_of_chunk, (len(rows) + 8) * rows.shape[1])
+        # Two candidates that are nearest to each other, and to no other sample, have equal totals but for rounding.
+        best = (totals <= (1 + 1e-12) * totals.min()).argmax()
         self.indices.append(candidates[best])
         self._nearest = best + (best >= self._nearest)
 

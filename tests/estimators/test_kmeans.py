@@ -46,12 +46,13 @@ def test_fits_are_fixed_points(init, metric):
     assert_allclose(model.transform(X), distances)
 
 
+@pytest.mark.parametrize("K", [5, 150])
 @pytest.mark.parametrize("init", ["random_subset", "k-means++", "random_spread"])
-def test_sample_weights_are_repetitions(init):
+def test_sample_weights_are_repetitions(init, K):
     samples, weights = blobs(n=300), np.random.default_rng(0).integers(0, 4, 300)
-    weighted = KMeans(5, init=init, tol=0, random_state=0).fit(samples, sample_weight=weights)
+    weighted = KMeans(K, init=init, tol=0, random_state=13).fit(samples, sample_weight=weights)
     repeated = np.random.default_rng(1).permutation(np.repeat(samples, weights, axis=0))
-    plain = KMeans(5, init=init, tol=0, random_state=0).fit(repeated)
+    plain = KMeans(K, init=init, tol=0, random_state=13).fit(repeated)
     assert_allclose(weighted.cluster_centers_, plain.cluster_centers_, rtol=1e-9, atol=1e-12)
     assert_allclose(weighted.inertia_, plain.inertia_)
     assert_array_equal(weighted.labels_, weighted.predict(samples))  # including samples without weight
