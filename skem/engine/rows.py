@@ -79,7 +79,7 @@ class Rows:
         """The least value of each feature, shape (M,); NaN for one with a missing value."""
         return self.X.min(axis=0)
 
-    @property
+    @cached_property
     def is_incomplete(self) -> bool:
         """True if a value is missing."""
         return bool(np.isnan(self._lowest).any())
@@ -114,12 +114,13 @@ class Rows:
         size = 4 * CHUNK_ROWS if self.is_incomplete else CHUNK_ROWS
         return [slice(start, start + size) for start in range(0, self.n_samples, size)]
 
-    def _rows(self, rows: slice | np.ndarray) -> np.ndarray:
-        return self.X[rows if self.order is None else self.order[rows]]
+    def _index(self, rows: slice | np.ndarray) -> slice | np.ndarray:
+        """Index of some samples in X."""
+        return rows if self.order is None else self.order[rows]
 
     def original(self, rows: slice | np.ndarray) -> np.ndarray:
         """All features of some samples, as in X, shape (n, M), in C order."""
-        return for_loops(self._rows(rows))
+        return for_loops(self.X[self._index(rows)])
 
     def read(
         self,
@@ -130,7 +131,7 @@ class Rows:
         pairs: bool = False,
     ) -> np.ndarray:
         """Some features of some samples, shape (m, n); with ``pairs``, what rounding left of them below, shape (2 m, n)."""
-        index = rows if self.order is None else self.order[rows]
+        index = self._index(rows)
         if len(columns) == self.X.shape[1] and (np.diff(columns) > 0).all():
             x = self.X[index]
         else:

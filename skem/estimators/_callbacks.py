@@ -16,7 +16,7 @@ except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         def set_callbacks(self, *callbacks: object) -> NoReturn:
-            """Raise NotImplementedError: scikit-learn has no callbacks before its version 1.9."""
+            """Raise NotImplementedError: this release of scikit-learn has other callbacks than version 1.9, where they are experimental."""
             raise NotImplementedError(
                 f"{type(self).__name__}.set_callbacks: scikit-learn {sklearn.__version__} has no callbacks that skem can "
                 "use: install scikit-learn 1.9"

@@ -15,7 +15,6 @@ from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import has_missing
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._samples import borrowed
 from skem.estimators._splitting import double_components
@@ -144,7 +143,7 @@ def _complete(training: Training) -> Rows:
     Those of a class that has none borrow missing values. Features that are in no block do not count.
     """
     rows, used = training.parts.whole, np.unique(np.concatenate(training.columns))
-    if not has_missing(rows.X):
+    if not rows.is_incomplete:
         return rows
     X = rows.X if rows.order is None else rows.X[rows.order]
     complete = ~np.isnan(X[:, used]).any(axis=1)

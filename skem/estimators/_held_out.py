@@ -42,6 +42,11 @@ class Data(NamedTuple):
     def take(self, indices: np.ndarray) -> Data:
         return Data(*(None if part is None else safe_indexing(part, indices) for part in self))
 
+    def weighted(self) -> Data:
+        """The samples that have a weight."""
+        w = self.sample_weight
+        return self if w is None or w.all() else self.take(np.flatnonzero(w))
+
     def splits(self, cv: Any) -> Iterator[tuple[Data, Data]]:
         """Yield the training and the test samples of each split by ``cv``, an int, splitter or iterable.
 

@@ -91,10 +91,8 @@ def choose(
         )
         first.fit(*data)
         data = Data.labelled(*data)
-        if data.sample_weight is not None and (cv is None or isinstance(cv, Integral)):
-            data = data.take(
-                np.flatnonzero(data.sample_weight)
-            )  # Other splits may be indices of all samples.
+        if cv is None or isinstance(cv, Integral):  # others may be indices of all samples
+            data = data.weighted()
         estimator.set_params(
             max_iter=original.max_iter if em_alone else min(original.max_iter, MAX_EM_ITERATIONS),
             discriminative_iter=ITERATIONS * iterations,

@@ -247,9 +247,7 @@ class MixtureEstimator(CallbackSupportMixin, BaseEstimator):
         self.log_likelihood_ = np.array(iteration.log_likelihood)
         self.objective_ = np.array(iteration.objective)
         self.n_iter_, self.dtype_used_ = len(iteration.objective), iteration.dtype
-        self.__dict__.pop("converged_", None)
-        if iteration.converged is not None:
-            self.converged_ = iteration.converged
+        keep_convergence(self, iteration.converged)
         self._in_batches = False
 
     def _train(
@@ -347,6 +345,13 @@ def refuse_changes(cause: str, changes: dict[str, tuple[Any, Any]]) -> None:
             raise ValueError(
                 f"{cause}: {name} changed from {last} to {now} since the last fit: set it back, or {fixes[cause]}"
             )
+
+
+def keep_convergence(model: Any, converged: bool | None) -> None:
+    """Set ``converged_``; a fit without a criterion, None, has none, not even that of an earlier fit."""
+    vars(model).pop("converged_", None)
+    if converged is not None:
+        model.converged_ = converged
 
 
 def warn_unless_converged(model: Any, max_iter: int) -> None:

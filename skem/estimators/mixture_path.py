@@ -123,10 +123,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         sizes, types = self._candidates()
         samples = check_features(self, X, missing=True, ensure_min_samples=2)
-        data = Data(samples, None, check_weights(sample_weight, samples))
-        used = np.flatnonzero(data.sample_weight)
-        if len(used) < len(samples):  # samples without weight are not held out
-            data = data.take(used)
+        data = Data(samples, None, check_weights(sample_weight, samples)).weighted()
         original = self._base()
         refuse_init_arrays(original)
         if original.prune:

@@ -27,7 +27,7 @@ from skem.estimators._checking import (
 )
 from skem.estimators._log_odds import log_odds
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._training import warn_unless_converged
+from skem.estimators._training import keep_convergence, warn_unless_converged
 from skem.sdgm.feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.sdgm.fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.sdgm.softmax_mixture import LabelledRows
@@ -347,9 +347,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self.support_ = 1 + support
         self.objective_ = np.array([state.objective for state in states])
         self.n_iter_ = len(states)
-        self.__dict__.pop("converged_", None)
-        if self.tol:
-            self.converged_ = last.converged
+        keep_convergence(self, last.converged if self.tol else None)
 
     def _check_arrays(self) -> None:
         """Raise ValueError for assigned arrays that give no probabilities."""
