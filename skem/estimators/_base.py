@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -27,7 +28,7 @@ from skem.estimators._array_api import (
     to_numpy,
 )
 from skem.estimators._batches import BatchesMixin
-from skem.estimators._callbacks import Progress, fitting, with_callbacks
+from skem.estimators._callbacks import Progress, all_or_nothing, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
     check_n_samples,
@@ -200,8 +201,10 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         """
         refuse_device(self, X)
         self._validate_params()
-        training = self._prepare(X, y, sample_weight)
-        yield from self._train(training, Progress(), eager=True)
+        with all_or_nothing(self):
+            training = self._prepare(X, y, sample_weight)
+            move_to_device_of(self, X)
+            yield from self._train(training, Progress(), eager=True)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Check the samples; choose classes, priors, feature blocks, units and components."""
@@ -276,8 +279,10 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
 
     def _structure(self) -> dict[str, str]:
         """The parameters that a warm start cannot change."""
-        own = {name: str(getattr(self, name)) for name in ("covariance_type", "n_blocks", "arrangement")}
-        return own | {"block_size": str(self._option("block_size"))}
+        values = {name: getattr(self, name) for name in ("covariance_type", "n_blocks", "arrangement")}
+        values["block_size"] = self._option("block_size")
+        with np.printoptions(threshold=sys.maxsize):  # all indices of an arrangement
+            return {name: str(value) for name, value in values.items()}
 
     def _default_components(self, n_samples: int) -> int:
         """``n_components`` if it is None."""

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from skem.engine import stepwise
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import move_to_device_of, to_numpy
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, refuse_missing_labels
 from skem.estimators._samples import TrainingSamples
@@ -141,7 +142,7 @@ class BatchesMixin:
             codes, places = (np.searchsorted(joined, labels) for labels in (batch.classes, known))
             batch = replace(batch, codes=codes[batch.codes], classes=joined)
             before, after = np.zeros(len(joined)), batch.class_weights()
-            before[places] = self.class_count_
+            before[places] = to_numpy(self.class_count_)
             after += before
             self._set_classes(joined, after, after.sum())
             start = []
@@ -151,6 +152,7 @@ class BatchesMixin:
                 start.append(replace(mixture, weights=weights))
             counts = before if before.any() else after
             advance(self, training_on(self, batch), start, before.sum(), counts / counts.sum())
+            move_to_device_of(self, X)
         return self
 
 

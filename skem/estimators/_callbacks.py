@@ -31,10 +31,12 @@ __all__ = ["CallbackSupportMixin", "Progress", "fitting", "with_callbacks"]
 
 @contextmanager
 def all_or_nothing(estimator: object) -> Iterator[None]:
-    """Restore the attributes of an estimator if its fit fails or is interrupted."""
+    """Restore the attributes of an estimator if its fit fails or is interrupted, but not if a loop over its iterations ends."""
     before = estimator.__dict__.copy()
     try:
         yield
+    except GeneratorExit:
+        raise
     except BaseException:
         estimator.__dict__ = before  # In one step, which nothing can interrupt.
         raise

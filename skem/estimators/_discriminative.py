@@ -94,6 +94,8 @@ def _iterations(model: Any, training: Training, workers: Workers) -> Iterator[tu
     """Yield each iteration of all stages, and True with the last one; components double before each stage but the first."""
     parameters, initial = training.model, model._generative
     n_doublings = parameters._option("n_doublings")
+    if len(initial.mixtures[0].weights) < len(model._fitted.mixtures[0].weights):
+        initial, n_doublings = model._fitted, 0  # Components doubled in the fit that a warm start continues.
     for stage in range(n_doublings + 1):
         if stage:
             initial = model._fitted = model._fitted.enlarged(double_components)

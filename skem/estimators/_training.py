@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -342,8 +343,9 @@ def refuse_changes(cause: str, changes: dict[str, tuple[Any, Any]]) -> None:
     fixes = {"warm_start": "set warm_start=False", "partial_fit": "begin with a clone"}
     for name, (now, last) in changes.items():
         if now != last:
+            before, after = (shorten(str(value), 80, placeholder=" ...") for value in (last, now))
             raise ValueError(
-                f"{cause}: {name} changed from {last} to {now} since the last fit: set it back, or {fixes[cause]}"
+                f"{cause}: {name} changed from {before} to {after} since the last fit: set it back, or {fixes[cause]}"
             )
 
 

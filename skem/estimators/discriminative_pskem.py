@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from numbers import Number
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,7 +63,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     minus a penalty on the divergence of the mixtures from those of EM.
 
     Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) proportional to (p(c) p(x|c))^(1/T). The
-    background e, by default about one over the number of samples, bounds the influence of a sample that lies far from all components.
+    background e, about one over the number of samples (0.001 if ``n_components`` is "auto"), bounds the influence of a sample that
+    lies far from all components.
 
     Parameters
     ----------
@@ -267,10 +269,15 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     best_params_: dict[str, Any]
 
     def _is_unset(self) -> bool:
-        """True if the parameters that "auto" chooses have their defaults."""
-        defaults = type(self)().get_params(deep=False)
+        """True if the parameters that "auto" chooses have their defaults; 0 is 0.0, and {} as options None."""
+        given, defaults = (
+            model.get_params(deep=False) | {"options": model.options or None}
+            for model in (self, type(self)())
+        )
         return all(
-            str(getattr(self, name)) == str(value) for name, value in defaults.items() if name not in FREE
+            given[name] == value if isinstance(given[name], Number) else str(given[name]) == str(value)
+            for name, value in defaults.items()
+            if name not in FREE
         )
 
     def _choose(self, data: Data) -> dict[str, Any]:
@@ -294,11 +301,13 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         refuse_out_of_core(self, X)
         if not isinstance(X, TrainingSamples) and device_of(X) is not None:
             raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
-        self.__dict__.pop("best_params_", None)
+        last = self.__dict__.pop("best_params_", None)
         if not isinstance(self.n_components, str):
             return super()._prepare(X, y, sample_weight)
         chosen, is_unset = {"n_components": None}, self._is_unset()
-        if is_unset:
+        if last and self._is_continued():
+            chosen, is_unset = last, True
+        elif is_unset:
             chosen = self._choose(Data(X, y, sample_weight)) or chosen
         # Training reads the parameters of a copy, so those of this model stay as they are. Everything else is that of the copy.
         given, training = (
@@ -376,6 +385,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         else:  # The training samples, and with them the units, may be others.
             self._fitted = replace(self._fitted, units=training.units)
             self._generative = replace(self._generative, units=training.units)
+            if training.parts.dtype == np.float64:
+                self.dtype_used_ = "float64"
         fit_temperature(self, training)
         if not stopped:
             yield from train_discriminatively(self, training, progress)

@@ -102,12 +102,18 @@ def test_warm_start_continues(model):
 
 @pytest.mark.parametrize(
     "change",
-    [{"n_blocks": 3}, {"covariance_type": "diag"}, {"options": {"block_size": 2}, "arrangement": "random"}],
+    [
+        {"n_blocks": 3},
+        {"covariance_type": "spherical"},
+        {"options": {"block_size": 2}, "arrangement": "random"},
+        {"arrangement": [np.r_[:600, 601, 600, 602:1200]]},
+    ],
 )
 def test_warm_start_of_another_model(change):
-    model = clone(PSKEM).set_params(max_iter=1, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match=f"warm_start: {next(iter(change))} changed|arrangement"):
-        model.set_params(**change).fit(X, y)
+    model, wide = clone(PSKEM).set_params(arrangement=[np.arange(1200)]), np.tile(X, 300)
+    model.set_params(covariance_type="diag", max_iter=1, warm_start=True).fit(wide, y)
+    with pytest.raises(ValueError, match="warm_start: .* changed from .{,170} since"):
+        model.set_params(**change).fit(wide, y)
 
 
 @every(MIXTURE, SKEM)
@@ -152,6 +158,14 @@ def test_best_of_several_initialisations(model):
     with pytest.raises(StopIteration):
         iterations.send(True)
     assert model.objective_[-1] == max(seen[3], seen[5])
+
+
+@every(SKEM, PSKEM)
+def test_a_loop_that_fails_leaves_the_estimator_as_it_was(model):
+    model, expected = clone(model).fit(X, y), clone(model).fit(X, y).predict(X)
+    with pytest.raises(ValueError, match="priors has probabilities"):
+        next(model.set_params(priors={0: 0.5}).fit_iterations(X[::-1], y + 10))
+    assert_array_equal(model.predict(X), expected)
 
 
 # Early stopping
