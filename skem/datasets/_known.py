@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -51,7 +52,7 @@ def describe(name: str) -> Mapping[str, Any]:
     ValueError
         If there is no such data set.
     """
-    return MappingProxyType(entry(name))
+    return MappingProxyType(deepcopy(entry(name)))
 
 
 def entry(name: str) -> dict[str, Any]:

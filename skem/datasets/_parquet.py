@@ -71,24 +71,25 @@ class ParquetRows:
                 f"ParquetRows: no *.parquet in {', '.join(map(str, paths)) or 'an empty list'}; give files, or a folder of files"
             )
         metadata = [pq.read_metadata(file) for file in files]
-        schema = metadata[0].schema.to_arrow_schema()
+        schemas = [found.schema.to_arrow_schema() for found in metadata]
+        schema = schemas[0]
         self._one_column = isinstance(columns, str)
         names = [columns] if isinstance(columns, str) else list(schema.names if columns is None else columns)
-        for file, found in zip(files, metadata, strict=True):
-            available = found.schema.to_arrow_schema().names
-            lacking = [name for name in names if name not in available]
+        dtypes = []
+        for file, found in zip(files, schemas, strict=True):
+            lacking = [name for name in names if name not in found.names]
             if lacking:
                 raise ValueError(
-                    f"ParquetRows: {file} has no column {lacking[0]!r}; its columns are {', '.join(available)}"
+                    f"ParquetRows: {file} has no column {lacking[0]!r}; its columns are {', '.join(found.names)}"
                 )
+            for field in map(found.field, names):
+                dtypes.append(_dtype(field))
+                if not self._one_column and dtypes[-1].kind not in "biuf":
+                    raise ValueError(
+                        f"ParquetRows: {file}: column {field.name!r} is of type {field.type}, not numeric; name the columns that "
+                        "are features"
+                    )
         self.columns, self._schema = names, schema
-        dtypes = [_dtype(schema.field(name)) for name in names]
-        for name, dtype in zip(names, dtypes, strict=True):
-            if not self._one_column and dtype.kind not in "biuf":
-                raise ValueError(
-                    f"ParquetRows: column {name!r} is of type {schema.field(name).type}, not numeric; name the columns that are "
-                    "features"
-                )
         self.dtype = dtypes[0] if self._one_column else np.dtype(np.float64)
         if not self._one_column and all(dtype == np.float32 for dtype in dtypes):
             self.dtype = np.dtype(np.float32)

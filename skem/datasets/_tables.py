@@ -113,7 +113,7 @@ def _read_npz(path: Path) -> Table:
             if missing:
                 raise ValueError(f"no array is called {missing[0]}; there are {', '.join(arrays) or 'none'}")
             X, y = arrays["X"], arrays["y"]
-    except (BadZipFile, EOFError, ValueError) as error:
+    except (BadZipFile, EOFError, TypeError, ValueError) as error:  # a TypeError for a single array
         raise ValueError(f"{path}: {error}; arrays X and y of numbers or text are needed") from error
     if X.dtype.kind not in "biuf" or X.ndim < 2 or y.shape != X.shape[:1] or not len(y):
         raise ValueError(

@@ -79,7 +79,10 @@ class Data(NamedTuple):
 def held_out_splits(data: Data, cv: Any, seed: int, n_folds: Mapping[int, int]) -> list[tuple[Data, Data]]:
     """Splits of ``cv``; of None, as many of five stratified folds as ``n_folds`` has below a number of samples, else one."""
     if cv is not None:
-        return list(data.splits(cv))
+        splits = [(train, test) for train, test in data.splits(cv) if len(test.y)]
+        if not any(test.sample_weight is None or np.any(test.sample_weight) for _, test in splits):
+            raise ValueError("cv holds out no sample with a weight: give splits with test samples")
+        return splits
     most = int(np.unique(data.y, return_counts=True)[1].max())
     if most < 2:
         raise NoneHeldOutError(

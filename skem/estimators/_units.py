@@ -162,7 +162,7 @@ class Moments:
                 rest += weighted_sum(weights[chunk], deviations)
                 squares += weighted_sum(weights[chunk], deviations**2)
             rest /= total
-        return cls(total, mean + rest, np.maximum(squares - total * rest**2, 0.0))
+            return cls(total, mean + rest, np.maximum(squares - total * rest**2, 0.0))
 
     @classmethod
     def combined(cls, parts: Sequence[Moments]) -> Moments:

@@ -110,7 +110,7 @@ def accuracy_by_components(
         for label, k in vertical.items():
             ax.axvline(k, linestyle=(0, (4, 2)), label=label, **FAINT)
         title = [method, protocol] if len(protocols) > 1 else [method]
-        ax.set_title(", ".join(names.get(name, name) for name in title), fontsize="small")
+        ax.set_title(", ".join(str(names.get(name, name)) for name in title), fontsize="small")
         ax.label_outer()
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()

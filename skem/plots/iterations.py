@@ -70,7 +70,7 @@ def accuracy_by_iteration(
     for panel, (key, part) in zip(axes.flat, parts, strict=False):
         _curves(panel, part, labels, level)
         panel.set_title(
-            (", " if roomy else "\n").join(names.get(name, name) for name in key), fontsize="medium"
+            (", " if roomy else "\n").join(str(names.get(name, name)) for name in key), fontsize="medium"
         )
     for panel in axes.flat[len(parts) :]:
         panel.set_axis_off()

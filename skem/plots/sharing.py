@@ -63,7 +63,7 @@ def shared_components(table: pd.DataFrame, *, columns: int | None = None, width:
             look = {"fill": False, "linewidth": 2.2, "color": colour, "linestyle": dash, "zorder": 3}
             ax.add_patch(Circle(centre, component["radius"], **look))
             ax.plot(*centre, marker="x", color=colour, markersize=7, markeredgewidth=2, zorder=3)
-        ax.set_title(title.replace(": ", ":\n"), fontsize="small")
+        ax.set_title(str(title).replace(": ", ":\n"), fontsize="small")
         ax.set_xlabel("feature 1", fontsize="small")
         ax.set_ylabel("feature 2", fontsize="small")
     for ax in axes.flat[len(panels) :]:

@@ -109,7 +109,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Number of updates of the precisions.
     converged_ : bool
-        True if ``tol``, or early stopping, ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
+        True if ``tol`` ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
         ``tol=0`` there is no criterion to fulfil.
     n_features_in_, feature_names_in_ : int, ndarray of str
         Number of features, and their names if the input has them.

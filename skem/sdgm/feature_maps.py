@@ -58,8 +58,8 @@ class FeatureMap:
         ValueError
             A feature whose square overflows, or underflows though it varies; without ``standardize``, one above 1e70.
         """
-        mean = np.average(X, axis=0, weights=weights)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.average(X, axis=0, weights=weights)
             variances = np.average((X - mean) ** 2, axis=0, weights=weights)
         refuse_extreme(variances, lambda: (X.min(axis=0), X.max(axis=0)))
         deviations = np.sqrt(variances)

@@ -145,3 +145,7 @@ def test_impossible_candidates_are_left_out():
     X, y = load_iris(return_X_y=True)
     search = DiscriminativePSKEMClassifierCV(**QUICK | {"n_components": [2, 3]}, max_doublings=0).fit(X, y)
     assert search.best_params_["n_components"] == 3
+    with pytest.raises(ValueError, match="cv holds out no sample with a weight"):
+        search.set_params(cv=[(np.arange(100), np.arange(100, 150))]).fit(
+            X, y, sample_weight=np.arange(150) < 100
+        )

@@ -274,6 +274,11 @@ def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
     model = clone(SKEM).fit(X, y)
     expected = clone(model).fit(few[NAMES], few["label"])
     assert_allclose(model.objective_, expected.objective_, rtol=1e-9)
+    pq.write_table(pa.table({name: pa.array([0.1], pa.float32()) for name in NAMES}), tmp_path / "0.parquet")
+    assert ParquetRows(tmp_path, NAMES).dtype == np.float64
+    pq.write_table(pa.table({name: ["x"] for name in NAMES}), tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1.parquet: column 'a' is of type string, not numeric"):
+        ParquetRows(tmp_path, NAMES)
 
 
 def test_refused_files(file, frame, tmp_path):
