@@ -26,7 +26,7 @@ for fitted in model.fit_iterations(X_train, y_train):
     loss.append(log_loss(y_test, fitted.predict_proba(X_test)))
 
 # %%
-# ``early_stopping=True`` selects the iteration on samples that ``fit`` holds out.
+# ``early_stopping=True`` selects the iteration by the accuracy on samples that ``fit`` holds out.
 
 figure, axes = plt.subplots(3, 1, figsize=(5.6, 6), sharex=True, layout="constrained")
 iterations = range(1, model.n_iter_ + 1)
