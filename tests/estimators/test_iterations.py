@@ -112,7 +112,7 @@ def test_warm_start_continues(model):
 def test_warm_start_of_another_model(change):
     model, wide = clone(PSKEM).set_params(arrangement=[np.arange(1200)]), np.tile(X, 300)
     model.set_params(covariance_type="diag", max_iter=1, warm_start=True).fit(wide, y)
-    with pytest.raises(ValueError, match="warm_start: .* changed from .{,170} since"):
+    with pytest.raises(ValueError, match=r"warm_start: .* changed from .{,170} since"):
         model.set_params(**change).fit(wide, y)
 
 
