@@ -58,7 +58,7 @@ def comparison_models(wildcards):
 
 
 rule comparison_fit:
-    """Fit a method on all data sets of a part; the longest job takes 18 minutes, and begins again if it is stopped.
+    """Fit a method on all data sets of a part; the longest job takes 22 minutes, and begins again if it is stopped.
 
     It uses one core; seconds are the processor's own, so others may run beside it.
     """
