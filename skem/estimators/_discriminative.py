@@ -63,6 +63,10 @@ def train_discriminatively(
         if stop:
             break
     vars(model).update(best)
+    K = start["n_components_"]
+    copies = range(model.n_components_ // K)
+    if hasattr(model, "groups_"):
+        model.groups_ = [np.concatenate([group + i * K for i in copies]) for group in model.groups_]
 
 
 def _train(model: Any, training: Training, progress: Progress) -> Generator[Any, bool | None, bool]:

@@ -106,7 +106,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         initialisation. Increase it if fits from different seeds differ much.
     max_iter : int, default=100
         Maximum number of EM iterations.
-        0 keeps the initialisation.
+        0 keeps the first initialisation, without ``n_init`` and ``prune``.
     tol : float, default=0.001
         Minimum gain of ``objective_`` per iteration, in nats per sample; training stops below it. 0 disables this criterion,
         its convergence warning and ``converged_``.

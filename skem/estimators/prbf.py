@@ -53,7 +53,9 @@ class PRBFClassifier(SharedKernelClassifier):
         As for ``PSKEMClassifier``.
     warm_start : bool, default=False
         As for ``PSKEMClassifier``. The next fit may have another lambda; weights of zero stay zero.
-    options, n_jobs, random_state
+    options : dict or None, default=None
+        As for ``PSKEMClassifier``; none of the names there has an effect here.
+    n_jobs, random_state
         As for ``PSKEMClassifier``.
 
     Attributes

@@ -136,8 +136,10 @@ def test_warm_start(steps):
     assert model.conditional_log_likelihood_[-1] > first
     for block, before in zip(model.generative_blocks_, start, strict=True):
         assert block is before
-    doubled = quick(steps, options={"n_doublings": 1}, warm_start=True).fit(X, y)
+    doubled = quick(steps, [2, 2, 2], n_blocks=1, options={"n_doublings": 1}, warm_start=True).fit(X, y)
     assert doubled.n_components_ == doubled.fit(X, y).n_components_ > model.n_components_
+    for group, weights in zip(doubled.groups_, doubled.weights_.T, strict=True):
+        assert_array_equal(group, np.flatnonzero(weights))
 
 
 def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
