@@ -32,7 +32,7 @@ from skem.estimators.pskem import PSKEMClassifier
 SAMPLES_PER_COMPONENT = 50
 """Samples that justify each component of the larger default: with 29, the log-loss on digits is worse."""
 
-FREE = "priors", "n_jobs", "random_state"
+FREE = "priors", "warm_start", "n_jobs", "random_state"
 """Parameters that a user may set without choosing the model."""
 
 CANDIDATES: dict[str, list[Any]] = {
@@ -70,8 +70,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     ----------
     n_components : int, sequence of n_classes int, dict, "auto" or None, default="auto"
         As for ``PSKEMClassifier``. If there are 50 samples for each of them, None chooses max(30, 5 * n_classes). "auto" chooses the whole
-        model if no parameter but ``priors``, ``n_jobs`` and ``random_state`` is set, else it is None. Models of one Gaussian per class,
-        "tied" with a ``reg_covar`` of 0.1 or 1, then "full" with the better one, are compared by their log-loss on held-out samples: as
+        model if no parameter but ``priors``, ``warm_start``, ``n_jobs`` and ``random_state`` is set, else it is None. Models of one
+        Gaussian per class, "tied" with a ``reg_covar`` of 0.1 or 1, then "full" with the better one, are compared by their log-loss on held-out samples: as
         linear or quadratic discriminant analysis, and after discriminative training. The components of the best double while the log-loss falls. Few samples for
         their number of features thus have a regularised linear discriminant analysis.
     n_blocks, arrangement, covariance_type, init_params, n_init, standardize
@@ -104,8 +104,9 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         Hold out ``validation_fraction`` of the samples, stratified. Their accuracy ends EM, as in ``PSKEMClassifier``.
         Discriminative training ends when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
     warm_start : bool, default=False
-        Continue discriminative training from the parameters of the last fit, without EM. The divergence remains that from the
-        last mixtures of EM.
+        Continue discriminative training from the parameters of the last fit, without EM, and with what "auto" chose. The divergence
+        remains that from the last mixtures of EM; if components have doubled since, it is that from the last fit, and they do not
+        double again.
     options : dict or None, default=None
         As for ``PSKEMClassifier``. ``sharing`` applies to EM only; weights that EM leaves at zero stay zero. ``strength`` and ``temperature`` use the samples
         of ``validation_fraction``. Further names:
@@ -305,8 +306,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         if not isinstance(self.n_components, str):
             return super()._prepare(X, y, sample_weight)
         chosen, is_unset = {"n_components": None}, self._is_unset()
-        if last and self._is_continued():
-            chosen, is_unset = last, True
+        if is_unset and last and self._is_continued():
+            chosen = last
         elif is_unset:
             chosen = self._choose(Data(X, y, sample_weight)) or chosen
         # Training reads the parameters of a copy, so those of this model stay as they are. Everything else is that of the copy.

@@ -170,13 +170,14 @@ def default():
 
 def test_chosen_parameters_rebuild_the_default(default):
     rebuilt = DiscriminativePSKEMClassifier(**default.best_params_).fit(X, y)
-    threads = DiscriminativePSKEMClassifier(n_jobs=2, random_state=0).fit(X, y)
+    threads = DiscriminativePSKEMClassifier(n_jobs=2, random_state=0, warm_start=True).fit(X, y)
     given = DiscriminativePSKEMClassifier(random_state=0).get_params()
     assert default.get_params() == given
     for last in DiscriminativePSKEMClassifier(random_state=0).fit_iterations(X, y):
         assert last.get_params() == given
     for again in (rebuilt, threads, last):
         assert_array_equal(again.predict_proba(X), default.predict_proba(X))
+    assert threads.fit(X, y).best_params_ == default.best_params_
 
 
 @pytest.mark.parametrize(("n", "m"), [(30, 4), (60, 8), (60, 80), (250, 40)])
