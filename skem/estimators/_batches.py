@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from skem.engine import stepwise
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._array_api import move_to_device_of, to_numpy
+from skem.estimators._array_api import to_numpy
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, refuse_missing_labels
 from skem.estimators._samples import TrainingSamples
@@ -61,6 +61,7 @@ def advance(
     )
     model._store(training, Iteration(states, log_likelihood, objective, None, True))
     model._in_batches = True
+    vars(model).pop("_anchor", None)  # Batches are NumPy arrays, whatever an earlier fit had.
 
 
 def _is_available(model: Any) -> bool:
@@ -152,7 +153,6 @@ class BatchesMixin:
                 start.append(replace(mixture, weights=weights))
             counts = before if before.any() else after
             advance(self, training_on(self, batch), start, before.sum(), counts / counts.sum())
-            move_to_device_of(self, X)
         return self
 
 

@@ -390,7 +390,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
                 start = training.to_engine(self._fitted.mixtures)
             advance(self, training, start, seen, np.ones(1))
             self.n_samples_seen_ = seen + n
-            move_to_device_of(self, X)
         return self
 
     def fit_predict(

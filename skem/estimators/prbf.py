@@ -53,8 +53,6 @@ class PRBFClassifier(SharedKernelClassifier):
         As for ``PSKEMClassifier``.
     warm_start : bool, default=False
         As for ``PSKEMClassifier``. The next fit may have another lambda; weights of zero stay zero.
-    options : dict or None, default=None
-        As for ``PSKEMClassifier``; none of the names there has an effect here.
     n_jobs, random_state
         As for ``PSKEMClassifier``.
 
@@ -107,6 +105,7 @@ class PRBFClassifier(SharedKernelClassifier):
     }
 
     _no_batches = "sharing needs all samples at once"
+    options = None
 
     def __init__(
         self,
@@ -123,7 +122,6 @@ class PRBFClassifier(SharedKernelClassifier):
         max_iter: int = 30,
         tol: float = 0.0,
         warm_start: bool = False,
-        options: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -139,6 +137,5 @@ class PRBFClassifier(SharedKernelClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
-        self.options = options
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -147,7 +147,6 @@ PARAMETERS = [
          "lambda is 0 for all components with a weight in class 0"),
     )),
     (skem.SKEMClassifier(options={"spread": 1.0}), "options of SKEMClassifier has no 'spread'; it may hold sharing, block_size"),
-    (skem.PRBFClassifier(options={"sharing": 1.0}), "options of PRBFClassifier has no 'sharing'"),
     (skem.PSKEMClassifier(options={"init_scale": 0.0}), "'init_scale' parameter of PSKEMClassifier.options. must be"),
     # Kernels of the sparse mixture
     (skem.SDGMClassifier(solver="lowrank", kernel="rbf"), 'solver="lowrank" needs form="dual" and kernel="poly2"'),

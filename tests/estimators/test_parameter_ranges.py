@@ -29,7 +29,8 @@ def made(estimator, name, value):
 def numeric(estimator):
     """Parameters and options that are numbers, and True for those that may be sequences."""
     for name, allowed in estimator._parameter_constraints.items():
-        known = name in estimator().get_params(deep=False) or name in getattr(estimator, "_OPTIONS", {})
+        parameters = estimator().get_params(deep=False)
+        known = name in parameters or ("options" in parameters and name in estimator._OPTIONS)
         if known and any(isinstance(each, Interval) for each in allowed):
             yield name, "array-like" in allowed
 
