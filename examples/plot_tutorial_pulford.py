@@ -20,7 +20,13 @@ from skem import PSKEMClassifier, datasets
 
 data = datasets.load("ionosphere")
 X, y = np.asarray(data.data)[:, 2:], np.asarray(data.target)
-paper = {"init_params": "uniform", "priors": "uniform", "standardize": False, "reg_covar": 0.03}
+paper = {
+    "init_params": "uniform",
+    "priors": "uniform",
+    "standardize": False,
+    "reg_covar": 0.03,
+    "options": {"init_spread": 1.0, "init_scale": 1e5},
+}
 
 
 def model(n_blocks, seed, **changes):

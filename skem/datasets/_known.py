@@ -62,7 +62,12 @@ def entry(name: str) -> dict[str, Any]:
         close = difflib.get_close_matches(str(name), known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"unknown data set {name!r}: there are {', '.join(known)}.{hint}")
-    return known[name] if "sources" in known[name] else _completed(name)
+    spec = known[name]
+    if "sources" in spec:
+        return spec
+    path = Path(spec["folder"], spec["file"]) if "file" in spec else None
+    state = path.stat() if path and path.is_file() else None
+    return _completed(name, state and (state.st_mtime_ns, state.st_size))
 
 
 def registries() -> list[Path]:
@@ -111,8 +116,8 @@ def _check_entries(where: str, entries: Any) -> None:
 
 
 @lru_cache
-def _completed(name: str) -> dict[str, Any]:
-    """A short entry as a full one; its content is the file, so there is no hash to verify it by."""
+def _completed(name: str, version: tuple[int, int] | None) -> dict[str, Any]:
+    """A short entry as a full one, of this version of its file; there is no hash to verify the content by."""
     spec = entries()[name]
     X, codes, classes, features = content(spec)
     kind = "bundled" if "bundled" in spec else "file"

@@ -90,11 +90,15 @@ def check_values(name: str, X: np.ndarray, *, missing: bool, empty_rows: bool = 
 
 
 def _has_dates(X: Any) -> bool:
-    """True if NumPy or pandas names a type of dates or durations for ``X`` or its columns."""
+    """True if NumPy, pandas or Polars names a type of dates or durations for ``X`` or its columns."""
     dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    return any(getattr(dtype, "kind", None) in {*"mM"} for dtype in dtypes)
+    return any(
+        getattr(dtype, "kind", None) in {*"mM"} or str(dtype).partition("(")[0] in _POLARS_TIMES
+        for dtype in dtypes
+    )
 
 
+_POLARS_TIMES = {"Date", "Datetime", "Duration", "Time"}
 _TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -103,7 +107,7 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
     if issparse(X):  # of which one kind is a mapping
         return
     try:
-        table = np.asarray(X, dtype=object)
+        table = np.asarray(X.rows() if hasattr(X, "rows") else X, dtype=object)  # Polars converts dates
     except ValueError:
         return
     if table.ndim == 0:

@@ -110,3 +110,15 @@ def test_a_faulty_registry_is_named_with_its_variable(text, words, monkeypatch, 
             datasets.names()
     finally:
         _known.entries.cache_clear()
+
+
+def test_a_file_that_changed_is_read_again(home, monkeypatch, tmp_path):
+    (tmp_path / "own.yaml").write_text("mine: {file: mine.csv}\n")
+    monkeypatch.setenv("SKEM_DATASETS", str(tmp_path / "own.yaml"))
+    _known.entries.cache_clear()
+    try:
+        for samples in ("1,u\n2,v\n", "1,u\n2,v\n3,u\n"):
+            (tmp_path / "mine.csv").write_text("a,y\n" + samples)
+            assert len(datasets.load("mine").data) == datasets.shape("mine")[0] == samples.count("\n")
+    finally:
+        _known.entries.cache_clear()

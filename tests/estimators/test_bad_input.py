@@ -227,6 +227,11 @@ def test_columns_that_are_no_numbers(model, values, kind):
     refused(message.format(0), model, table[["b"]])  # pandas would convert dates alone to nanoseconds
 
 
+def test_dates_of_polars_are_no_numbers():
+    table = pl.DataFrame(X).with_columns(date=pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 2, 29)))
+    refused(r"The column 'date' \(index 4\) of X holds date objects such as 2020-01-01", MIXTURE, table)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("samples", [pl.DataFrame(X).lazy(), dict(enumerate(X)), "table.csv", None])
 def test_samples_that_are_no_table(samples):
