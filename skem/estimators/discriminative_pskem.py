@@ -151,7 +151,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         without batches or with early stopping, else among the last iteration and the initialisation, which is 0.
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         As for ``PSKEMClassifier``. They are those of EM.
-    n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+    n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, best_validation_score_, n_features_in_, feature_names_in_
         As for ``PSKEMClassifier``.
 
     Notes

@@ -35,7 +35,7 @@ class MDAClassifier(SharedKernelClassifier):
         As for ``PSKEMClassifier``.
     weights_, means_, covariances_ : ndarray
         Parameters of a model with one feature block: (K, L), (K, m) and (m, m).
-    n_blocks_, block_indices_, blocks_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+    n_blocks_, block_indices_, blocks_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, best_validation_score_, n_features_in_, feature_names_in_
         As for ``PSKEMClassifier``.
 
     Notes

@@ -73,7 +73,7 @@ class PRBFClassifier(SharedKernelClassifier):
         As for ``PSKEMClassifier``.
     best_iter_ : int
         As for ``PSKEMClassifier``. This class has no early stopping.
-    converged_, dtype_used_, n_features_in_
+    converged_, dtype_used_, n_blocks_, block_indices_, blocks_, n_features_in_, feature_names_in_
         As for ``PSKEMClassifier``.
 
     Notes

@@ -21,7 +21,7 @@ class SKEMClassifier(SharedKernelClassifier):
 
     Attributes
     ----------
-    classes_, class_count_, priors_, n_components_, groups_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+    classes_, class_count_, priors_, n_components_, groups_, n_blocks_, block_indices_, blocks_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, best_validation_score_, n_features_in_, feature_names_in_
         As for ``PSKEMClassifier``.
     weights_ : ndarray of shape (n_components, n_classes)
         Weights pi_kc; each column sums to one.
