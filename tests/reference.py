@@ -124,19 +124,15 @@ def responsibilities(X, model, labels, minus=0.0):
     return np.exp(G - logsumexp(G, axis=1, keepdims=True))
 
 
-def mean_of_own_class(X, labels, model, sample_weight, minus=0.0):
+def log_likelihood(X, labels, model, sample_weight=None, minus=0.0):
+    """Weighted mean per row of log p(x|c)."""
     own = class_log_density(X, model, minus)[np.arange(len(labels)), labels]
     return np.average(own, weights=sample_weight)
 
 
-def log_likelihood(X, labels, model, sample_weight=None):
-    """Weighted mean per row of log p(x|c)."""
-    return mean_of_own_class(X, labels, model, sample_weight)
-
-
 def objective(X, labels, model, reg_covar, scale, sample_weight=None):
     """The penalised log-likelihood, which training increases."""
-    return mean_of_own_class(X, labels, model, sample_weight, penalty(model, reg_covar, scale))
+    return log_likelihood(X, labels, model, sample_weight, penalty(model, reg_covar, scale))
 
 
 def em_pass(X, labels, model, *, covariance_type, reg_covar=0.0, scale=None, sample_weight=None):

@@ -35,3 +35,13 @@ def mirror(monkeypatch, tmp_path):
 @pytest.fixture
 def home(tmp_path):
     return tmp_path / "home"
+
+
+@pytest.fixture
+def registry(monkeypatch, tmp_path):
+    """The path of a registry of the user's own, which does not exist yet."""
+    path = tmp_path / "own.yaml"
+    monkeypatch.setenv("SKEM_DATASETS", str(path))
+    _known.entries.cache_clear()
+    yield path
+    _known.entries.cache_clear()

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import pytest
-import yaml
 
 from skem import datasets
 from skem.datasets import _decode, _known, _sources
-from skem.repro.config.described import DescribedDataSets
-
-ROOT = Path(__file__).parents[2]
-
-
-def test_configuration_is_valid():
-    config = yaml.safe_load((ROOT / "config" / "datasets.yaml").read_text())
-    DescribedDataSets.model_validate(config)
-    assert datasets.names() == tuple(config)
 
 
 @pytest.mark.parametrize("name", [name for name, entry in _known.entries().items() if "sources" in entry])
@@ -99,26 +88,8 @@ def test_unavailable_data_sets_name_all_sources(name):
         ("mine: {fil: mine.csv}\n", "entry 'mine' is .*; needed is one of the keys file, bundled or sources"),
     ],
 )
-def test_a_faulty_registry_is_named_with_its_variable(text, words, monkeypatch, tmp_path):
-    path = tmp_path / "own.yaml"
+def test_a_faulty_registry_is_named_with_its_variable(text, words, registry):
     if text is not None:
-        path.write_text(text)
-    monkeypatch.setenv("SKEM_DATASETS", str(path))
-    _known.entries.cache_clear()
-    try:
-        with pytest.raises(ValueError, match=f"SKEM_DATASETS={path}.*{words}"):
-            datasets.names()
-    finally:
-        _known.entries.cache_clear()
-
-
-def test_a_file_that_changed_is_read_again(home, monkeypatch, tmp_path):
-    (tmp_path / "own.yaml").write_text("mine: {file: mine.csv}\n")
-    monkeypatch.setenv("SKEM_DATASETS", str(tmp_path / "own.yaml"))
-    _known.entries.cache_clear()
-    try:
-        for samples in ("1,u\n2,v\n", "1,u\n2,v\n3,u\n"):
-            (tmp_path / "mine.csv").write_text("a,y\n" + samples)
-            assert len(datasets.load("mine").data) == datasets.shape("mine")[0] == samples.count("\n")
-    finally:
-        _known.entries.cache_clear()
+        registry.write_text(text)
+    with pytest.raises(ValueError, match=f"SKEM_DATASETS={registry}.*{words}"):
+        datasets.names()

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import yaml
 
 from skem import datasets
-from skem.datasets import _known
 
 
 def read(folder, text, label=None, *, name="mine.csv", encoding="utf-8"):
@@ -107,34 +105,18 @@ def test_npz(tmp_path):
             datasets.read_table(path)
 
 
-@pytest.fixture
-def registry(tmp_path, monkeypatch):
-    """A registry of the user's own, with a file beside it."""
-    (tmp_path / "flowers.csv").write_text("a,b,kind\n1,2,rose\n3,4,aster\n5,,rose\n")
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"flowers": {"file": "flowers.csv"}}))
-    monkeypatch.setenv("SKEM_DATASETS", str(tmp_path / "mine.yaml"))
-    monkeypatch.setenv("SKEM_DATA_HOME", str(tmp_path / "home"))
-    for function in (_known.entries, _known._completed):
-        function.cache_clear()
-    yield tmp_path
-    for function in (_known.entries, _known._completed):
-        function.cache_clear()
-
-
 def test_an_entry_that_names_a_file_is_a_data_set(registry):
+    registry.write_text("flowers: {file: flowers.csv}\n")
+    path = registry.with_name("flowers.csv")
+    path.write_text("a,b,kind\n1,2,rose\n3,4,aster\n5,,rose\n")
     assert "flowers" in datasets.names()
     assert datasets.describe("flowers")["n_classes"] == 2
     data = datasets.load("flowers")
     np.testing.assert_array_equal(data.data, [[1, 2], [3, 4], [5, np.nan]])
     assert (data.target.tolist(), data.target_names) == ([1, 0, 1], ("aster", "rose"))
     assert data.record["source"] == "flowers.csv"
-
-
-def test_a_changed_file_is_another_data_set(registry):
-    datasets.load("flowers")
-    (registry / "flowers.csv").write_text("a,b,kind\n1,2,rose\n3,4,aster\n")
-    _known._completed.cache_clear()
-    assert datasets.load("flowers").data.shape == (2, 2)
+    path.write_text("a,b,kind\n1,2,rose\n3,4,aster\n")
+    assert datasets.load("flowers").data.shape == datasets.shape("flowers") == (2, 2)
 
 
 def test_data_sets_of_scikit_learn_are_registered():
