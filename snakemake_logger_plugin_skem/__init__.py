@@ -89,4 +89,4 @@ class LogHandler(LogHandlerBase):
         if done < 30:
             return ""
         minutes = (time.monotonic() - self._started) * left / done / 60
-        return f", {minutes:.0f} minutes to go" if minutes >= 1 else ", less than a minute to go"
+        return f", {minutes:.0f} minutes to go" if minutes >= 1.5 else ", a minute to go"

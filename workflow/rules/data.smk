@@ -16,6 +16,8 @@ rule fetch_data:
     params:
         sha256=lambda wildcards: datasets.describe(wildcards.source)["sha256"],
         attempt=lambda wildcards: ATTEMPTS[wildcards.source],
+    message:
+        "data of {wildcards.source}"
     script:
         "../scripts/fetch.py"
 

@@ -16,5 +16,7 @@ rule features:
         # Samples and labels are verified by their hash; the start of the published test set is only written down.
         split=lambda wildcards: datasets.describe(spec_of(wildcards)["source"])["n_train"],
         seed=SEED,
+    message:
+        "features of {wildcards.dataset}, {wildcards.file}"
     script:
         "../scripts/features.py"

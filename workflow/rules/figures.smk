@@ -29,5 +29,7 @@ rule draw:
         ),
         columns=STUDY.config.figure_columns,
         caption=lambda wildcards: CAPTIONS[wildcards.figure],
+    message:
+        "figure {wildcards.figure}"
     script:
         "../scripts/draw.py"

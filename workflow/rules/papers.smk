@@ -58,6 +58,8 @@ rule claims:
         papers=papers.in_order(),
         evidence=lambda wildcards: {paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
+    message:
+        "claims of the papers"
     script:
         "../scripts/claims.py"
 
@@ -82,6 +84,8 @@ rule claims_figures:
         results=lambda wildcards, output: Path(output[0]).parents[1],
         totals=True,
         columns=STUDY.config.figure_columns,
+    message:
+        "figure of the outcomes of all claims"
     script:
         "../scripts/redrawn.py"
 

@@ -71,6 +71,8 @@ rule pulford_values:
     localrule: True
     params:
         datasets=list(DATASETS),
+    message:
+        "values of Pulford (2022)"
     script:
         "../scripts/pulford_values.py"
 

@@ -31,6 +31,8 @@ for paper in papers.names():
                 results=lambda wildcards, output: Path(output[0]).parents[1],
                 caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
                 columns=STUDY.config.figure_columns,
+            message:
+                f"tables of {STUDY.titles[paper]}, redrawn"
             script:
                 "../scripts/redrawn.py"
 

@@ -66,6 +66,8 @@ rule table:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         baselines=STUDY.config.baselines.names,
+    message:
+        "table {wildcards.experiment}"
     script:
         "../scripts/table.py"
 
@@ -91,5 +93,7 @@ rule table_timing:
     params:
         settings=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
+    message:
+        "times of table {wildcards.experiment}"
     script:
         "../scripts/table_timing.py"

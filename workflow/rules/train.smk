@@ -106,5 +106,7 @@ rule history:
     log:
         "results/logs/history/{dataset}.log",
     localrule: True
+    message:
+        "results on {wildcards.dataset}"
     script:
         "../scripts/history.py"
