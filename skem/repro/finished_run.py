@@ -14,6 +14,9 @@ from skem.repro.files import read_json, read_table, write_json
 PAPER = "config/paper.yaml"
 """Overlay with all that Pulford (2022) reports."""
 
+COLUMNS = ("data set", "paper", "test-selected iteration", "validation-selected iteration", "nested")
+"""Columns of a table of accuracies for which a terminal has room."""
+
 
 def attempts(source: str) -> int:
     """Number of attempts so far to fetch a data set that was unavailable."""
@@ -54,8 +57,12 @@ def show(
     if not made or any(path.stat().st_mtime < started for path in shown):
         return
     seconds = time.time() - started
-    for path in shown:  # without baselines and notes
-        print("\n" + "\n".join(path.read_text(encoding="utf-8").split("\n\n")[:3]))
+    for path in shown:
+        title, caption, table = path.read_text(encoding="utf-8").split("\n\n")[:3]
+        rows = [line.split("|") for line in table.splitlines()]
+        kept = [column for column, name in enumerate(rows[0]) if name.strip() in COLUMNS]
+        lines = ["|".join(row[column] for column in kept).rstrip() for row in rows]
+        print("", title, caption, *lines, f"Other columns, baselines and notes: {path}", sep="\n")
     if (path := Path("results/summary.json")).exists():
         from skem.repro import papers
         from skem.repro.ledger import totals

@@ -260,11 +260,12 @@ def test_a_table_of_the_users_own_takes_one_command(done):
 def test_a_partial_run_names_no_file_that_is_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table = "results/tables/table1.md"
-    files.write_text(table, "# A table\n")
+    rows = "| data set | N | paper |\n|:---|:---|:---|\n| Rice | 3429 | 95.00 |"
+    files.write_text(table, f"# A table\n\n**Accuracy**\n\n{rows}\n\nNotes")
     finished_run.show(0.0, 1, [], tables=[table], others=[table], sources=[], datasets=[])
     output = capsys.readouterr().out
-    assert "# A table" in output
-    assert re.findall(r"results/[\w./]+", output) == ["results/tables"]
+    assert "# A table\n**Accuracy**\n data set | paper\n:---|:---\n Rice | 95.00\n" in output
+    assert re.findall(r"results/[\w./]+", output) == [table, "results/tables"]
 
 
 def test_claims_of_a_paper_need_its_target(done):
