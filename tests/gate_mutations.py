@@ -90,22 +90,18 @@ MUTATIONS = [
     ("k-means", "engine/nearest.py", "mean = mean / scale[i] / count", "mean = mean / scale[i] / (count + 0.1)"),
     ("images", "images.py", "Z - Z.mean(axes, keepdims=True)", "Z - 0.9 * Z.mean(axes, keepdims=True)"),
 ]  # fmt: skip
-# The E-step repeats a share of the samples of each chunk. It is 1 / 1.4 of the time of cases A, B and C.
-REPEATED = (
+# Every fit takes longer by a share of its CPU time, whatever part of it the processor is fast at.
+SLOWED = (
     "",
-    "engine/expectation.py",
-    "        if not exact:\n            # The components that carry",
-    "        again = np.minimum(chunk.borders, int(1.4 * {share} * len(weights)))\n"
-    "        kernels.e_step(\n"
-    "            (x, first, again, weights),\n"
-    "            U,\n"
-    "            gaussians,\n"
-    "            (model.log_scales, model.log_weights, model.penalties, numbers),\n"
-    "            *zero_sums(k, m, C, (min(first_size, k), *shape)),\n"
-    "            memory,\n"
-    "            squares,\n"
-    "        )\n"
-    "        if not exact:\n            # The components that carry",
+    "estimators/_callbacks.py",
+    "        yield progress\n        progress.end()\n",
+    "        from time import process_time\n\n"
+    "        begin = process_time()\n"
+    "        yield progress\n"
+    "        progress.end()\n"
+    "        end = process_time() + {share} * (process_time() - begin)\n"
+    "        while process_time() < end:\n"
+    "            pass\n",
 )
 SHARES = (0.1, 0.15, 0.25)
 
@@ -159,7 +155,7 @@ def times(clone: Path, *only: str):
             code = f"{share:.0%} slower" if share else "equal"
             if not set(only) <= {machine, code}:
                 continue
-            mutation = (*REPEATED[:-1], REPEATED[-1].format(share=share)) if share else None
+            mutation = (*SLOWED[:-1], SLOWED[-1].format(share=share)) if share else None
             for _ in range(runs):
                 begin = perf_counter()
                 with busy(2 * (machine == "loaded")):

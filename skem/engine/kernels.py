@@ -674,6 +674,19 @@ def log_sum_exp(joint, largest, log_total, scratch):
 
 
 @entry
+def most_probable(joint, log_weights, labels, largest):
+    """Write the first k with the largest joint_k + log_weights_k of each sample, (K, n), to ``labels`` (n,), and that sum to ``largest``."""
+    for t in range(np.uintp(len(labels))):
+        labels[t] = 0
+        largest[t] = -np.inf
+    for k in range(len(joint)):
+        for t in range(np.uintp(len(labels))):
+            value, before = joint[k, t] + log_weights[k], largest[t]
+            labels[t] = k if value > before else labels[t]
+            largest[t] = value if value > before else before
+
+
+@entry
 def exponentiate(x):
     """Turn numbers up to zero (n,) into their exp, in place; it is zero below the logarithm of the least normal number, or nearly so."""
     least = x.dtype.type(LEAST32 if x.itemsize == 4 else LEAST64)

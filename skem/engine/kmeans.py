@@ -51,12 +51,13 @@ class Nearest:
     centres : ndarray of shape (K, m)
     """
 
-    def __init__(self, samples: Samples, centres: np.ndarray) -> None:
+    def __init__(self, samples: Samples, centres: np.ndarray, *, with_sums: bool = True) -> None:
         n, (K, m), loop = len(samples.weights), centres.shape, compiled.nearest()
         even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
         self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
         self._samples, self._units = samples, (1.0 / samples.scale, samples.scale)
-        self._sums = np.zeros((len(samples.chunks), K, m + 1 + -(m + 1) % loop.LANES))
+        length = m + 1 + -(m + 1) % loop.LANES
+        self._sums = np.zeros((len(samples.chunks), K, length if with_sums else 0))
         self.centres = np.array(centres, dtype=np.float64, order="C")
         self._model = (
             self.centres,
@@ -123,7 +124,7 @@ class Nearest:
 
 def assign(samples: Samples, centres: np.ndarray) -> np.ndarray:
     """Return the index of the nearest of ``centres`` (K, m) for each sample, int32, shape (n,)."""
-    nearest = Nearest(samples, centres)
+    nearest = Nearest(samples, centres, with_sums=False)
     nearest.iterate(0)
     return nearest.labels
 

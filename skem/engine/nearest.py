@@ -96,7 +96,7 @@ def iterate(samples, model, results, limits, scratch):
         halves of their squared norms; the centres in float64 (m, K); and in float32 upper bounds of what the moves take from the gaps
         of each centre's samples (K,), and the norm of the longest centre (1,). All follow from the first.
     results : tuple
-        Labels (n,), gaps (n,), and of each chunk the sums of w (x - shift) and w, (C, K, m + 1 or more). Updated.
+        Labels (n,), gaps (n,), and of each chunk the sums of w (x - shift) and w, (C, K, m + 1 or more), or (C, K, 0) for none. Updated.
     limits : tuple
         Number of iterations; zero if the centres are new, and stay, and -1 if the model has them. The sum of squared moves at which
         iterations end; they also end if no label changes, or a centre has no samples. Samples per chunk.
@@ -113,6 +113,7 @@ def iterate(samples, model, results, limits, scratch):
     tile, norms, least, second, place, s0, s1, squares, pending = scratch
     (even, padded), (m, K), done, moved = rounded.shape, exact.shape, 0, np.inf
     two, rounding, L = np.float32(2), np.float32(1.01 * 2.0**-24 * (m + 8)), lanes(sums)
+    with_sums = sums.shape[2] > 0
     while True:
         if n_iter > 0:
             moved = _move(sums, scale, model)
@@ -207,12 +208,12 @@ def iterate(samples, model, results, limits, scratch):
             for k in range(K):
                 for i in range(sums.shape[2]):
                     sums[c, k, i] = 0.0
-            for t in range(begin, stop):
+            for t in range(begin, stop if with_sums else begin):
                 label, weight = labels[t], splat(weights[t])
                 for i in range(0, m + 1, L):
                     # The last vector reaches into the next sample, and nothing reads these sums.
                     store(sums[c], label, i, load(sums[c], label, i) + weight * load(x, t, i))
-        for k in range(K):
+        for k in range(K if with_sums else 0):
             count = 0.0
             for c in range(len(sums)):
                 count += sums[c, k, m]

@@ -92,13 +92,11 @@ def check_values(name: str, X: np.ndarray, *, missing: bool, empty_rows: bool = 
 def _has_dates(X: Any) -> bool:
     """True if NumPy, pandas or Polars names a type of dates or durations for ``X`` or its columns."""
     dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    return any(
-        getattr(dtype, "kind", None) in {*"mM"} or str(dtype).partition("(")[0] in _POLARS_TIMES
-        for dtype in dtypes
-    )
+    kinds = [getattr(dtype, "kind", None) or str(dtype).partition("(")[0] for dtype in dtypes]
+    return any(kind in _KINDS_OF_TIMES for kind in kinds)
 
 
-_POLARS_TIMES = {"Date", "Datetime", "Duration", "Time"}
+_KINDS_OF_TIMES = {"m", "M", "Date", "Datetime", "Duration", "Time"}
 _TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
 

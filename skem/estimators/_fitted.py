@@ -148,22 +148,18 @@ class FittedMixture:
         n_jobs: int | None,
         *,
         block: int = 0,
-        reduce: Callable[[np.ndarray], np.ndarray] = np.transpose,
-        result: np.ndarray | None = None,
     ) -> np.ndarray:
         """Pr(z = k | x) in a feature block, in proportion to weights times N(x; mu_k, P_k) (Pulford 2022, eq. 15).
 
-        ``weights`` returns weights (K, n) or (K, 1) for a slice of the samples, and ``reduce`` a result per sample from
-        responsibilities (K, n); ``result`` (n, ...) is memory for these.
+        ``weights`` returns weights (K, n) or (K, 1) for a slice of the samples.
         """
 
         def of_chunk(log_density: np.ndarray, chunk: slice) -> np.ndarray:
             with np.errstate(divide="ignore"):
                 joint = log_density.astype(np.float64) + np.log(weights(chunk))
-            return reduce(softmax(possible(joint, axis=0), axis=0))
+            return softmax(possible(joint, axis=0), axis=0).T
 
-        if result is None:
-            result = np.empty((len(features.X), len(self.mixtures[block].means)))
+        result = np.empty((len(features.X), len(self.mixtures[block].means)))
         self.fill(result, features, of_chunk, n_jobs, block)
         return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, BinaryIO, ClassVar, Self
@@ -15,11 +15,11 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import adaptation, em
+from skem.engine import adaptation, compiled, em
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_indices, checked_mixture
 from skem.engine.kmeans import assign
-from skem.engine.linalg import weighted_sum
+from skem.engine.linalg import logarithms, weighted_sum
 from skem.engine.masked import with_nan
 from skem.engine.parameters import FLOAT64, Mixture
 from skem.engine.rows import Rows
@@ -616,21 +616,26 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             proba = self._responsibilities(X)
             return namespace_of(proba).argmax(proba, axis=1)
         result = np.empty(len(features.X), dtype=np.intp)
-        return self._responsibilities(X, lambda shares: shares.argmax(axis=0), result)
+        log_weights = logarithms(self._fitted.mixtures[0].weights[:, 0])
 
-    def _responsibilities(
-        self, features: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.transpose, result: Any = None
-    ) -> Any:
-        """Pr(z = k | x), (n, K), or a function of it; on the device of the samples."""
+        def most_probable(log_density: np.ndarray, chunk: slice) -> np.ndarray:
+            labels, largest = result[chunk], np.empty(log_density.shape[1])
+            compiled.kernels().most_probable(log_density, log_weights, labels, largest)
+            possible(largest[None], axis=0)
+            return labels
+
+        self._fitted.fill(result, features, most_probable, self.n_jobs)
+        return result
+
+    def _responsibilities(self, features: Any) -> Any:
+        """Pr(z = k | x), (n, K); on the device of the samples."""
         weights = self._fitted.mixtures[0].weights
         if features.device is not None:
             log_density = self._fitted.component_log_density(features, self.n_jobs)
             with np.errstate(divide="ignore"):
                 joint = log_density + like(np.log(weights[:, 0]), log_density)
                 return softmax(possible(joint, axis=1), axis=1)
-        return self._fitted.responsibilities(
-            features, lambda _: weights, self.n_jobs, reduce=reduce, result=result
-        )
+        return self._fitted.responsibilities(features, lambda _: weights, self.n_jobs)
 
     @computed_on_host
     def impute(self, X: ArrayLike) -> np.ndarray:
