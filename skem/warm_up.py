@@ -47,7 +47,9 @@ def warm_up() -> None:
                 for samples in (X, missing):
                     shared = SKEMClassifier(4, init_params="sample", **options)
                     shared.fit(samples, y, y + 0.5).predict_proba(samples)
-                    GaussianMixture(2, **options).fit(samples).score_samples(samples)
+                    mixture = GaussianMixture(2, **options).fit(samples)
+                    mixture.score_samples(samples)
+                    mixture.predict(samples)
             MDAClassifier(3, max_iter=2, random_state=0).fit(X, y).predict_proba(X)
             KMeans(2, random_state=0).fit(X).predict(X)
             SDGMClassifier(random_state=0).fit(X, y).predict(X)

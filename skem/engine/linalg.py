@@ -75,6 +75,14 @@ def weighted_sums(weights: np.ndarray, x: np.ndarray, labels: np.ndarray, n_clus
     return out
 
 
+def moments(weights: np.ndarray, x: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """sum_n w_n d_n and sum_n w_n d_n^2, (2, m), of d = x - shift, for samples (n, m)."""
+    out = np.empty((2, len(shift)))
+    numbers = [a.astype(np.float64, copy=False) for a in (weights, x, shift)]
+    compiled.matrices().moments(*map(for_loops, numbers), out)
+    return out
+
+
 def logarithms(x: np.ndarray) -> np.ndarray:
     """log of numbers by the C library, whose bits do not depend on the width of vectors, as NumPy's do."""
     return xlogy(1.0, x)

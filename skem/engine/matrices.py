@@ -65,6 +65,27 @@ def weighted_sums(weights, x, labels, out):
             out[k, j] += weight * x[n, j]
 
 
+@entry
+def moments(weights, x, shift, out):
+    """Write the sums of w d and w d^2 of d = x - shift, of samples (n, m), to ``out`` (2, m); products are rounded before they are added."""
+    (n_samples, m), L = x.shape, lanes(x)
+    for j in range(0, m if m >= L else 0, L):
+        i = j if j + L <= m else m - L  # the last vector repeats features of the one before
+        c, zero = load(shift, 0, i), splat(0.0)
+        sums, squares = zero, zero
+        for n in range(n_samples):
+            w, d = splat(weights[n]), load(x, n, i) - c
+            sums, squares = sums + w * d, squares + w * (d * d)
+        store(out, 0, i, sums)
+        store(out, 1, i, squares)
+    for j in range(0 if m >= L else m):
+        total = total_squares = 0.0
+        for n in range(np.uintp(n_samples)):
+            w, d = weights[n], x[n, j] - shift[j]
+            total, total_squares = total + w * d, total_squares + w * (d * d)
+        out[0, j], out[1, j] = total, total_squares
+
+
 @spliced
 def _cholesky(P, R):
     """The upper triangle of R with P = R^T R, from the lower triangle of P; NaN where P is not positive definite."""

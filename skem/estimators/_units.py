@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skem.engine.covariances import CovarianceType
-from skem.engine.linalg import logarithms, weighted_sum
+from skem.engine.linalg import logarithms, moments, weighted_sum
 from skem.engine.parameters import Mixture
 from skem.engine.parts import add, slices, tree
 from skem.engine.rows import CHUNK_ROWS
@@ -151,17 +151,16 @@ class Moments:
     def of(cls, X: np.ndarray, weights: np.ndarray) -> Self:
         """Moments of samples (n, M), in the order that they have."""
         chunks = [slice(begin, begin + CHUNK_ROWS) for begin in range(0, len(X), CHUNK_ROWS)]
-        total, (mean, rest, squares) = float(weights.sum()), np.zeros((3, X.shape[1]))
+        total = float(weights.sum())
+
+        def about(shift: np.ndarray) -> np.ndarray:
+            return add([moments(weights[chunk], X[chunk], shift) for chunk in chunks])
+
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            for chunk in chunks:
-                mean += weighted_sum(weights[chunk], X[chunk])
-            mean /= total
-            for chunk in chunks:
-                deviations = X[chunk] - mean
-                # Of what rounding left of the mean: a large constant feature has no spread.
-                rest += weighted_sum(weights[chunk], deviations)
-                squares += weighted_sum(weights[chunk], deviations**2)
-            rest /= total
+            mean = about(np.zeros(X.shape[1]))[0] / total
+            # Of what rounding left of the mean: a large constant feature has no spread.
+            rest, squares = about(mean)
+            rest = rest / total
             return cls(total, mean + rest, np.maximum(squares - total * rest**2, 0.0))
 
     @classmethod
