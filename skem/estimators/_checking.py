@@ -71,9 +71,9 @@ def check_features(
 
 def check_values(name: str, X: np.ndarray, *, missing: bool, empty_rows: bool = False) -> None:
     """Raise ValueError for infinite values, and for missing ones unless these are allowed."""
-    # The sum is finite only if all values are, or if it overflows.
+    # The sum is finite only if all values are. If it overflows, they are counted.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
+        if np.isfinite(X.sum()):
             return
     nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
     if infinite or (nan and not missing):
