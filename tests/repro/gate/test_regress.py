@@ -154,5 +154,5 @@ def test_revisions(checkout):
 
 def test_planted_faults_apply_to_the_code():
     """tests/gate_mutations.py takes half an hour, before a release; code that moved is noticed earlier."""
-    for _, path, old, _ in [*gate_mutations.MUTATIONS, gate_mutations.REPEATED]:
+    for _, path, old, _ in [*gate_mutations.MUTATIONS, gate_mutations.SLOWED]:
         assert (ROOT / "skem" / path).read_text(encoding="utf-8").count(old) == 1, (path, old)
