@@ -165,7 +165,7 @@ def times(clone: Path, *only: str):
                 yield (
                     {"code": code, "machine": machine, "same": str((table["outcome"] == "same").sum())}
                     | others
-                    | {"seconds": f"{perf_counter() - begin:.0f}"}
+                    | {"seconds": perf_counter() - begin}
                 )
 
 
@@ -188,7 +188,11 @@ if __name__ == "__main__":
         subprocess.run(["git", "clone", "--quiet", str(ROOT), f"{folder}/clone"], check=True)
         for row in measure(Path(folder, "clone"), *arguments):
             rows.append(row)
-            table = pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)
-            text = f"# Planted faults\n\n{table}\n"
+            table = pd.DataFrame(rows)
+            if timing:
+                keys = list(table.columns.drop("seconds"))
+                table = table.groupby(keys, sort=False)["seconds"].agg(runs="size", seconds="median")
+                table = table.reset_index().round({"seconds": 0})
+            text = f"# Planted faults\n\n{table.to_markdown(index=False, disable_numparse=True)}\n"
             (ROOT / f"results/reference/{name}.md").write_text(text, encoding="utf-8")
             print(*row.values(), sep=" | ", flush=True)
