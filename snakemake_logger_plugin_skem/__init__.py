@@ -22,9 +22,9 @@ SECONDS = Counter(
 )
 """CPU seconds of a job on average, about, and two of any other rule. Only their ratios count: the estimate is scaled by the time so far."""
 
-LARGEST_FIRST = dict.fromkeys(("train", "baseline", "features"), 3)
-"""Powers: these rules start with the largest jobs, and the last of them, a share x, take a share x^3 of the seconds. In the default
-run the last half takes 17%, of the full run the last three quarters 40%."""
+LARGEST_FIRST = ("train", "baseline", "features")
+"""Rules that start with the largest of several data sets: the last share x of the jobs takes a share x^3 of the seconds. In the
+default run the last half takes 17%, of the full run the last three quarters 40%."""
 
 
 class LogHandler(LogHandlerBase):
@@ -41,6 +41,7 @@ class LogHandler(LogHandlerBase):
         self._rules: dict[int, str] = {}
         self._jobs: Counter[str] = Counter()
         self._left: Counter[str] = Counter()
+        self._has_sizes = False
         self._started = time.monotonic()
 
     def emit(self, record: LogRecord) -> None:
@@ -73,6 +74,7 @@ class LogHandler(LogHandlerBase):
     def _job(self, job: LogRecord) -> str:
         number = self._numbers.setdefault(job.jobid, len(self._numbers) + 1)
         self._rules[job.jobid] = job.rule_name
+        self._has_sizes |= job.rule_name in ("train", "features") and getattr(job, "priority", 0) != 0
         named = ", ".join(f"{name} {value}" for name, value in job.wildcards.items())
         about = job.rule_msg or f"{job.rule_name} {named}".strip()
         clock = time.strftime("%H:%M:%S", time.localtime(job.created))
@@ -84,8 +86,9 @@ class LogHandler(LogHandlerBase):
         done = left = 0.0
         for rule, count in self._jobs.items():
             seconds, share = count * (SECONDS[rule] or 2), self._left[rule] / count
-            left += seconds * share ** LARGEST_FIRST.get(rule, 1)
-            done += seconds * (1 - share ** LARGEST_FIRST.get(rule, 1))
+            if self._has_sizes and self._jobs["history"] > 1 and rule in LARGEST_FIRST:
+                share **= 3
+            left, done = left + seconds * share, done + seconds * (1 - share)
         if done < 30:
             return ""
         minutes = (time.monotonic() - self._started) * left / done / 60

@@ -188,11 +188,11 @@ if __name__ == "__main__":
         subprocess.run(["git", "clone", "--quiet", str(ROOT), f"{folder}/clone"], check=True)
         for row in measure(Path(folder, "clone"), *arguments):
             rows.append(row)
-            table = pd.DataFrame(rows)
+            table, title = pd.DataFrame(rows), "faults"
             if timing:
-                keys = list(table.columns.drop("seconds"))
+                keys, title = list(table.columns.drop("seconds")), "slowdowns"
                 table = table.groupby(keys, sort=False)["seconds"].agg(runs="size", seconds="median")
-                table = table.reset_index().round({"seconds": 0})
-            text = f"# Planted faults\n\n{table.to_markdown(index=False, disable_numparse=True)}\n"
+                table = table.reset_index().astype({"seconds": int})
+            text = f"# Planted {title}\n\n{table.to_markdown(index=False, disable_numparse=True)}\n"
             (ROOT / f"results/reference/{name}.md").write_text(text, encoding="utf-8")
             print(*row.values(), sep=" | ", flush=True)

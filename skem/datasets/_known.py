@@ -65,9 +65,11 @@ def entry(name: str) -> dict[str, Any]:
     spec = known[name]
     if "sources" in spec:
         return spec
-    path = Path(spec["folder"], spec["file"]) if "file" in spec else None
-    state = path.stat() if path and path.is_file() else None
-    return _completed(name, state and (state.st_mtime_ns, state.st_size))
+    version: list[Any] = []
+    if "file" in spec and (path := Path(spec["folder"], spec["file"])).is_file():
+        state = path.stat()
+        version = [path, spec.get("label"), state.st_mtime_ns, state.st_size]
+    return _completed(name, *version)
 
 
 def registries() -> list[Path]:
@@ -116,7 +118,7 @@ def _check_entries(where: str, entries: Any) -> None:
 
 
 @lru_cache
-def _completed(name: str, version: tuple[int, int] | None) -> dict[str, Any]:
+def _completed(name: str, *version: Any) -> dict[str, Any]:
     """A short entry as a full one, of this version of its file; there is no hash to verify the content by."""
     spec = entries()[name]
     X, codes, classes, features = content(spec)

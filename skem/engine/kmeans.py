@@ -49,6 +49,8 @@ class Nearest:
     labels : ndarray of int32, shape (n,)
         Index of the nearest centre, or of the first of several.
     centres : ndarray of shape (K, m)
+
+    Without the sums of each centre's samples (``with_sums``) the centres stay.
     """
 
     def __init__(self, samples: Samples, centres: np.ndarray, *, with_sums: bool = True) -> None:
@@ -104,6 +106,7 @@ class Nearest:
             Sum of the squared moves of the centres in the last one.
         """
         loop, samples = compiled.nearest(), self._samples
+        assert self._sums.size or n_iter == 0
 
         def of_chunk(chunk: slice, n_iter: int, sums: np.ndarray) -> tuple[int, int, float]:
             x = samples.centred(chunk), samples.weights[chunk], *self._units

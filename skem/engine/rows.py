@@ -77,7 +77,7 @@ class Rows:
     @cached_property
     def _lowest(self) -> np.ndarray:
         """The least value of each feature, shape (M,); NaN for one with a missing value."""
-        return of_features(np.minimum, self.X)
+        return feature_extremes(np.minimum, self.X)
 
     @cached_property
     def is_incomplete(self) -> bool:
@@ -87,9 +87,9 @@ class Rows:
     @cached_property
     def extent(self) -> np.ndarray:
         """max_n |x_n| of each feature, shape (M,); NaN for one without any value."""
-        lowest, highest = self._lowest, of_features(np.maximum, self.X)
+        lowest, highest = self._lowest, feature_extremes(np.maximum, self.X)
         if self.is_incomplete:
-            lowest, highest = of_features(np.fmin, self.X), of_features(np.fmax, self.X)
+            lowest, highest = feature_extremes(np.fmin, self.X), feature_extremes(np.fmax, self.X)
         with np.errstate(over="ignore"):
             extent = np.maximum(highest - self.shift, self.shift - lowest) / self.scale
         far = np.flatnonzero(extent >= MAX_EXTENT)
@@ -191,7 +191,7 @@ class Rows:
         return np.repeat(np.arange(len(self.borders) - 1), np.diff(self.borders))
 
 
-def of_features(extreme: np.ufunc, X: np.ndarray) -> np.ndarray:
+def feature_extremes(extreme: np.ufunc, X: np.ndarray) -> np.ndarray:
     """The least or largest value of each feature, (m,). NumPy's loop over few features is short, so several samples are one row."""
     (n, m), fold = X.shape, max(1, 128 // X.shape[1])
     if n < fold or not X.flags.c_contiguous:

@@ -96,24 +96,28 @@ def _has_dates(X: Any) -> bool:
     return any(kind in _KINDS_OF_TIMES for kind in kinds)
 
 
-_KINDS_OF_TIMES = {"m", "M", "Date", "Datetime", "Duration", "Time"}
+_KINDS_OF_TIMES = {"m", "M", "Date", "Datetime", "Duration"}
 _TIMES = (date, timedelta, np.datetime64, np.timedelta64)
 
 
-def raise_if_not_numbers(X: ArrayLike) -> None:
+def raise_if_not_numbers(X: Any) -> None:
     """Raise an error for input that is no array, and for the first column with a value that is not a number."""
     if issparse(X):  # of which one kind is a mapping
         return
-    try:
-        table = np.asarray(X.rows() if hasattr(X, "rows") else X, dtype=object)  # Polars converts dates
-    except ValueError:
-        return
-    if table.ndim == 0:
-        raise ValueError(
-            f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
-        ) from None
+    if callable(getattr(X, "get_columns", None)):  # Polars, of which NumPy converts dates
+        columns: Any = (series.to_list() for series in X.get_columns())
+    else:
+        try:
+            table = np.asarray(X, dtype=object)
+        except ValueError:
+            return
+        if table.ndim == 0:
+            raise ValueError(
+                f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
+            ) from None
+        columns = table.T if table.ndim == 2 else ()
     names = list(getattr(X, "columns", ()))
-    for j, column in enumerate(table.T if table.ndim == 2 else ()):
+    for j, column in enumerate(columns):
         wrong = next((value for value in column if not _is_number(value)), None)
         if wrong is not None:
             named = bool(names) and isinstance(names[j], str)

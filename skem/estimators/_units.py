@@ -153,13 +153,13 @@ class Moments:
         chunks = [slice(begin, begin + CHUNK_ROWS) for begin in range(0, len(X), CHUNK_ROWS)]
         total = float(weights.sum())
 
-        def about(shift: np.ndarray) -> np.ndarray:
+        def sums_about(shift: np.ndarray) -> np.ndarray:
             return add([moments(weights[chunk], X[chunk], shift) for chunk in chunks])
 
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            mean = about(np.zeros(X.shape[1]))[0] / total
+            mean = sums_about(np.zeros(X.shape[1]))[0] / total
             # Of what rounding left of the mean: a large constant feature has no spread.
-            rest, squares = about(mean)
+            rest, squares = sums_about(mean)
             rest = rest / total
             return cls(total, mean + rest, np.maximum(squares - total * rest**2, 0.0))
 

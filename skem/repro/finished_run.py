@@ -10,11 +10,13 @@ from typing import Any
 
 from skem.repro import environment
 from skem.repro.files import read_json, read_table, write_json
+from skem.repro.protocols import LABELS
 
 PAPER = "config/paper.yaml"
 """Overlay with all that Pulford (2022) reports."""
 
-COLUMNS = ("data set", "paper", "test-selected iteration", "validation-selected iteration", "nested")
+PROTOCOLS = ("test_selected_iteration", "validation_selected_iteration", "nested")
+COLUMNS = ("data set", "paper", *(LABELS[protocol] for protocol in PROTOCOLS))
 """Columns of a table of accuracies for which a terminal has room."""
 
 
@@ -58,11 +60,12 @@ def show(
         return
     seconds = time.time() - started
     for path in shown:
-        title, caption, table = path.read_text(encoding="utf-8").split("\n\n")[:3]
+        *titles, table = path.read_text(encoding="utf-8").split("\n\n")[:3]
         rows = [line.split("|") for line in table.splitlines()]
         kept = [column for column, name in enumerate(rows[0]) if name.strip() in COLUMNS]
-        lines = ["|".join(row[column] for column in kept).rstrip() for row in rows]
-        print("", title, caption, *lines, f"Other columns, baselines and notes: {path}", sep="\n")
+        if kept and len({*map(len, rows)}) == 1:
+            table = "\n".join("|".join(row[column] for column in kept).rstrip() for row in rows)
+        print("", *titles, table, f"Other columns, baselines and notes: {path}", sep="\n")
     if (path := Path("results/summary.json")).exists():
         from skem.repro import papers
         from skem.repro.ledger import totals

@@ -213,7 +213,7 @@ def test_the_default_of_classes_with_one_sample():
     assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
 
 
-# Threads, types and weights
+# Threads, types and overflow
 
 
 @all_samples_and_batches
@@ -227,9 +227,6 @@ def test_threads_and_float32(digits, steps):
     )
     assert (double.dtype_used_, single.dtype_used_) == ("float64", "float32")
     assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=0.02)
-
-
-# Overflow and rare classes
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -21,12 +21,14 @@ def log(capsys):
         handler.emit(record)
         return capsys.readouterr().err.strip()
 
-    written("Job stats: ...", event=LogEvent.RUN_INFO, stats={"train": 9, "fetch_data": 3, "total": 12})
+    stats = {"train": 9, "history": 3, "total": 12}
+    written("Job stats: ...", event=LogEvent.RUN_INFO, stats=stats)
     return written
 
 
-def start(log, jobid, rule, message=None, **wildcards):
+def start(log, jobid, rule, message=None, priority=0, **wildcards):
     fields = {"jobid": jobid, "rule_name": rule, "rule_msg": message, "wildcards": wildcards}
+    fields["priority"] = priority
     return log(event=LogEvent.JOB_INFO, **fields).partition(" ")[2]
 
 
@@ -39,11 +41,13 @@ def test_one_line_per_job(log):
     assert log("a fault", event=LogEvent.JOB_ERROR) == "a fault"
 
 
-def test_minutes_to_go_are_scaled_by_the_jobs_that_are_done(log, monkeypatch):
+@pytest.mark.parametrize(("priority", "minutes"), [(0, 11), (12, 2)])
+def test_minutes_to_go_are_scaled_by_the_jobs_that_are_done(log, monkeypatch, priority, minutes):
+    """With data sets of several sizes the largest are done first."""
     begin = time.monotonic()
     for jobid in range(4):
-        start(log, jobid, "train")
+        start(log, jobid, "train", priority=priority)
         log("Finished", event=LogEvent.JOB_FINISHED, job_id=jobid)
-    # The four largest of nine trainings in eight minutes; the fetches are small.
+    # Four of nine trainings in eight minutes; the other rule takes little.
     monkeypatch.setattr(time, "monotonic", lambda: begin + 480)
-    assert start(log, 9, "train") == "5 of 12, 2 minutes to go: train"
+    assert start(log, 9, "train") == f"5 of 12, {minutes} minutes to go: train"

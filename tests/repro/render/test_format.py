@@ -5,8 +5,6 @@ from markdown_it import MarkdownIt
 
 from skem.repro.render.format import document, table
 
-NAN = float("nan")
-
 
 def test_a_cell_is_shown_as_its_text_whatever_it_contains():
     cells = ["a|b", "<img src=x>", "m<d>", "1 < 2", "two\nlines", "pa\\|b"]

@@ -14,7 +14,6 @@ from skem.repro.training.splits import _table_trials
 
 CELLS = tables.cells(STATED)
 PAPER = papers.settings("titsias2001", ROOT / "config")
-OWN = STATED[STATED["paper"] == "titsias2001"]
 
 
 def lambda_of(method):
