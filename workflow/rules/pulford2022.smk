@@ -93,5 +93,7 @@ rule study:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
         settings=PULFORD,
+    message:
+        "table {wildcards.study}"
     script:
         "../scripts/study.py"

@@ -51,6 +51,8 @@ rule regress_accuracy:
     params:
         work=regress_work,
         again=STARTED,
+    message:
+        "fits of the regression test on {wildcards.dataset}"
     script:
         "../scripts/regress_accuracy.py"
 
