@@ -74,6 +74,7 @@ class LogHandler(LogHandlerBase):
     def _job(self, job: LogRecord) -> str:
         number = self._numbers.setdefault(job.jobid, len(self._numbers) + 1)
         self._rules[job.jobid] = job.rule_name
+        # Baselines always have a priority.
         self._has_sizes |= job.rule_name in ("train", "features") and getattr(job, "priority", 0) != 0
         named = ", ".join(f"{name} {value}" for name, value in job.wildcards.items())
         about = job.rule_msg or f"{job.rule_name} {named}".strip()

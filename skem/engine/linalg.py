@@ -63,7 +63,7 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_n w_n x_n, (m,), of samples (n, m). BLAS, and einsum on ARM, would fuse products with sums; NumPy's sums take five times as long."""
-    return weighted_sums(weights, x, np.zeros(len(x), dtype=np.int32), 1)[0]
+    return moments(weights, x, np.zeros(x.shape[1]))[0]
 
 
 def weighted_sums(weights: np.ndarray, x: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:

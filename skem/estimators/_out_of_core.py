@@ -21,7 +21,7 @@ from sklearn.utils.validation import column_or_1d
 from skem.engine import rows as _rows
 from skem.engine.masked import with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
-from skem.engine.rows import Rows, sort_by_class
+from skem.engine.rows import Rows, feature_extremes, sort_by_class
 from skem.engine.threads import Workers
 from skem.estimators._checking import LEAST_WEIGHT, check_values, refuse_missing_labels
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
@@ -88,7 +88,8 @@ def _summarise(block: SampleBlock, dtype: np.dtype, least_weight: float) -> tupl
     if not len(X):
         return None
     totals = len(X), weights.sum(), weights.min(), weights.max()
-    return *totals, X[0].copy(), X.min(axis=0), X.max(axis=0), classes
+    extremes = (feature_extremes(extreme, X) for extreme in (np.minimum, np.maximum))
+    return *totals, X[0].copy(), *extremes, classes
 
 
 def _check(block: SampleBlock, dtype: np.dtype) -> None:

@@ -17,7 +17,7 @@ PAPER = "config/paper.yaml"
 
 PROTOCOLS = ("test_selected_iteration", "validation_selected_iteration", "nested")
 COLUMNS = ("data set", "paper", *(LABELS[protocol] for protocol in PROTOCOLS))
-"""Columns of a table of accuracies for which a terminal has room."""
+"""Columns of a table of accuracies that fit into a terminal."""
 
 
 def attempts(source: str) -> int:
