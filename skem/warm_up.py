@@ -51,7 +51,7 @@ def warm_up() -> None:
                     mixture.score_samples(samples)
                     mixture.predict(samples)
             MDAClassifier(3, max_iter=2, random_state=0).fit(X, y).predict_proba(X)
-            KMeans(2, random_state=0).fit(X).predict(X)
+            KMeans(2, random_state=0).fit(X).transform(X)
             SDGMClassifier(random_state=0).fit(X, y).predict(X)
 
 

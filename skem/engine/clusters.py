@@ -7,6 +7,7 @@ import numpy as np
 from skem.engine.covariances import CovarianceType
 from skem.engine.linalg import regularity, transposed_product, weighted_sum, weighted_sums
 from skem.engine.parameters import EPS, Mixture
+from skem.engine.rows import sorting_order
 from skem.engine.samples import Samples
 
 VARIANCE_FLOOR = 1e-6
@@ -75,7 +76,7 @@ def _scatters(
         deviations = samples.internal(chunk) - means[codes]
         if covariance_type.diagonal:
             return weighted_sums(weights, deviations**2, codes, len(means))
-        order = np.argsort(codes, kind="stable")
+        order = sorting_order(codes)
         members = np.split(order, np.searchsorted(codes[order], clusters))
         return np.stack([_scatter(deviations[each], weights[each]) for each in members])
 

@@ -145,6 +145,21 @@ def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray
     return result
 
 
+def distances(samples: Samples, centres: np.ndarray) -> np.ndarray:
+    """Return the distances of samples to ``centres`` (K, m), shape (n, K)."""
+    result, loop, centres = (
+        np.empty((len(samples.weights), len(centres))),
+        compiled.nearest(),
+        for_loops(centres),
+    )
+
+    def of_chunk(chunk: slice) -> None:
+        loop.distances(samples.block(chunk), centres, result[chunk], np.empty(loop.TILE))
+
+    samples.map(of_chunk, centres.size)
+    return result
+
+
 def inertia(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> float:
     """Return the weighted sum of squared distances between samples and their centres."""
     # A product with BLAS would depend on the processor.

@@ -14,6 +14,9 @@ from skem.engine.vectors import fma, lanes, load, splat, store
 LANES = 8
 """Numbers of the longest vector in float64."""
 
+TRANSPOSED = 16
+"""Samples that are transposed at a time, and stay in the first cache."""
+
 TERMS = 256
 """Terms of a product that are added at a time, and stay in the second cache."""
 
@@ -84,6 +87,17 @@ def moments(weights, x, shift, out):
             w, d = weights[n], x[n, j] - shift[j]
             total, total_squares = total + w * d, total_squares + w * (d * d)
         out[0, j], out[1, j] = total, total_squares
+
+
+@entry
+def standardise(x, shift, scale, out):
+    """Write (x - shift) / scale of samples (n, m), computed in float64, to ``out`` (m, n)."""
+    n = np.uintp(len(x))
+    for begin in range(np.uintp(0), n, np.uintp(TRANSPOSED)):
+        stop = min(begin + np.uintp(TRANSPOSED), n)
+        for j in range(np.uintp(len(out))):
+            for t in range(begin, stop):
+                out[j, t] = (np.float64(x[t, j]) - shift[j]) / scale[j]
 
 
 @spliced

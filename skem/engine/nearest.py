@@ -233,6 +233,39 @@ def squared_distances(rows, scale, centres, labels, result):
         result[t] = total
 
 
+@compiled
+def _squares(x, b, n, centre, square):
+    """Write the squared distances of n samples, x[:, b : b + n], to a centre (m,) to ``square`` (n,)."""
+    m = len(x)
+    for t in range(n):
+        square[t] = 0
+    for i in range(0, m - 3, 4):
+        c0, c1, c2, c3 = centre[i], centre[i + 1], centre[i + 2], centre[i + 3]
+        for t in range(n):
+            d0, d1, d2, d3 = (
+                x[i, b + t] - c0,
+                x[i + 1, b + t] - c1,
+                x[i + 2, b + t] - c2,
+                x[i + 3, b + t] - c3,
+            )
+            square[t] = fma(d3, d3, fma(d2, d2, fma(d1, d1, fma(d0, d0, square[t]))))
+    for i in range(m - m % 4, m):
+        c0 = centre[i]
+        for t in range(n):
+            square[t] += (x[i, b + t] - c0) * (x[i, b + t] - c0)
+
+
+@entry
+def distances(x, centres, result, square):
+    """Write the distances of samples (m, n) to centres (K, m) to ``result`` (n, K); ``square`` (TILE,) is memory."""
+    for begin in range(0, len(result), TILE):
+        b, n = np.uintp(begin), np.uintp(min(TILE, len(result) - begin))
+        for k in range(len(centres)):
+            _squares(x, b, n, centres[k], square)
+            for t in range(n):
+                result[b + t, k] = np.sqrt(square[t])
+
+
 @entry
 def closer(samples, candidates, results, scratch):
     """Add each of some candidates to the seeds.
@@ -247,7 +280,7 @@ def closer(samples, candidates, results, scratch):
     scratch : tuple of arrays (TILE,) and (q, TILE)
     """
     (x, weights, start), (squares, nearest, totals), (square, sums) = samples, results, scratch
-    (q, m), n_samples = candidates.shape, len(weights)
+    q, n_samples = len(candidates), len(weights)
     for k in range(q):
         for t in range(np.uintp(TILE)):
             sums[k, t] = 0
@@ -255,27 +288,7 @@ def closer(samples, candidates, results, scratch):
         b, s = np.uintp(begin), np.uintp(start + begin)
         n = np.uintp(TILE if begin + TILE < n_samples else n_samples - begin)
         for k in range(q):
-            for t in range(n):
-                square[t] = 0
-            for i in range(0, m - 3, 4):
-                c0, c1, c2, c3 = (
-                    candidates[k, i],
-                    candidates[k, i + 1],
-                    candidates[k, i + 2],
-                    candidates[k, i + 3],
-                )
-                for t in range(n):
-                    d0, d1, d2, d3 = (
-                        x[i, b + t] - c0,
-                        x[i + 1, b + t] - c1,
-                        x[i + 2, b + t] - c2,
-                        x[i + 3, b + t] - c3,
-                    )
-                    square[t] = fma(d3, d3, fma(d2, d2, fma(d1, d1, fma(d0, d0, square[t]))))
-            for i in range(m - m % 4, m):
-                c0 = candidates[k, i]
-                for t in range(n):
-                    square[t] += (x[i, b + t] - c0) * (x[i, b + t] - c0)
+            _squares(x, b, n, candidates[k], square)
             row = k if k < nearest else k + 1
             for t in range(n):
                 other = squares[nearest, s + t]

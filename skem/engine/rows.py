@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skem.engine import compiled
+
 CHUNK_ROWS = 3072
 """Samples per chunk, where an E-step is not cheap (see ``problem``). A constant, so that results do not depend on the machine.
 With fewer, Python's time per chunk is up to a third; with more, threads wait longer for the last chunk."""
@@ -136,10 +138,15 @@ class Rows:
             x = self.X[index]
         else:
             x = self.X[index][:, columns] if isinstance(index, slice) else self.X[np.ix_(index, columns)]
-        x = np.subtract(x.T, self.shift[columns, None], order="C")
-        x /= self.scale[columns, None]
-        rounded = x.astype(dtype, copy=False)
-        return np.concatenate([rounded, (x - rounded).astype(dtype)]) if pairs else rounded
+        shift, scale = self.shift[columns], self.scale[columns]
+        if x.flags.c_contiguous:
+            z = np.empty(x.shape[::-1], np.float64 if pairs else dtype)
+            compiled.matrices().standardise(for_loops(x), shift, scale, z)
+        else:  # NumPy is as fast where features are consecutive in memory
+            z = np.subtract(x.T, shift[:, None], order="C")
+            z /= scale[:, None]
+        rounded = z.astype(dtype, copy=False)
+        return np.concatenate([rounded, (z - rounded).astype(dtype)]) if pairs else rounded
 
     def reader(
         self, columns: np.ndarray, dtype: np.dtype, *, pairs: bool = False
@@ -206,6 +213,11 @@ def is_mapped(X: np.ndarray | None) -> bool:
     return X is not None and (isinstance(X, np.memmap) or is_mapped(getattr(X, "base", None)))
 
 
+def sorting_order(codes: np.ndarray) -> np.ndarray:
+    """Indices that sort non-negative integers (n,), equal ones in their order. NumPy sorts 16 bits in a sixth of the time of 64."""
+    return np.argsort(codes.astype(np.uint16) if codes.max(initial=0) < 2**16 else codes, kind="stable")
+
+
 def sort_by_class(
     X: np.ndarray,
     codes: np.ndarray | None,
@@ -223,6 +235,6 @@ def sort_by_class(
     """
     if codes is None:
         return Rows(X, None, shift, scale, keep, weights=weights, borders=np.array([0, len(X)]))
-    order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 2**31 else np.intp)
+    order = sorting_order(codes).astype(np.int32 if len(codes) < 2**31 else np.intp)
     borders = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes or 0))])
     return Rows(X, order, shift, scale, keep, weights=weights[order], borders=borders)

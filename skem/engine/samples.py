@@ -58,7 +58,7 @@ class Samples:
     def of_array(cls, X: np.ndarray, weights: np.ndarray, workers: Workers) -> Samples:
         """Take the samples of an array, in its units."""
         m = X.shape[1]
-        return cls(Rows(X, None, np.zeros(m), np.ones(m)), weights, workers)
+        return cls(Rows(X, None, np.zeros(m), np.ones(m), keep=True), weights, workers)
 
     @property
     def shift(self) -> np.ndarray:
@@ -89,7 +89,8 @@ class Samples:
     @cached_property
     def _is_small(self) -> bool:
         """True if copies of all samples are kept."""
-        return 8 * self.weights.size * self.scale.size <= _rows.KEPT_BYTES and not is_mapped(self.features.X)
+        small = 8 * self.weights.size * self.scale.size <= _rows.KEPT_BYTES
+        return self.features.keep and small and not is_mapped(self.features.X)
 
     @cached_property
     def _all(self) -> np.ndarray:

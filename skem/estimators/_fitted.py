@@ -18,7 +18,7 @@ from skem.engine.density import Block, class_log_density, fill_log_density
 from skem.engine.given_start import checked_mixture
 from skem.engine.linalg import weighted_sum
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Rows
+from skem.engine.rows import Rows, sorting_order
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import namespace_of
 from skem.estimators._units import Units, common_scale, refuse_extreme, winsorised
@@ -183,13 +183,13 @@ class FittedMixture:
         factors = self.covariance_type.factors(self._component_covariances(block))
         drawn = rng.standard_normal((len(components), len(columns)))
         if factors.ndim == 2:
-            drawn *= factors[components]
+            drawn *= factors.take(components, axis=0)
         else:
-            order = np.argsort(components, kind="stable")
-            borders = np.searchsorted(components[order], np.arange(len(factors) + 1))
-            for factor, begin, stop in zip(factors, borders[:-1], borders[1:], strict=True):
-                drawn[order[begin:stop]] = drawn[order[begin:stop]] @ factor.T
-        drawn += mixture.means[components]
+            borders = np.cumsum(np.bincount(components, minlength=len(factors)))
+            members = np.split(sorting_order(components), borders[:-1])
+            for factor, of_component in zip(factors, members, strict=True):
+                drawn[of_component] = drawn.take(of_component, axis=0) @ factor.T
+        drawn += mixture.means.take(components, axis=0)  # an index takes ten times as long
         drawn *= self.units.scale[columns]
         drawn += self.units.shift[columns]
         return drawn

@@ -83,7 +83,7 @@ def _clusters(
     if model.metric == "mahalanobis":
         X = samples.features.X
         shift, scale, _ = metric_units(X, samples.weights, model.metric)
-        samples = replace(samples, features=Rows(X, None, shift, scale))
+        samples = replace(samples, features=Rows(X, None, shift, scale, keep=True))
     if means is not None:
         labels = assign(samples, (means - samples.shift) / samples.scale)
         raise_if_any_empty(labels, model.n_components, "no sample is nearest to mean number")

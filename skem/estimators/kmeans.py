@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.given_start import checked_array
-from skem.engine.kmeans import Clusters, assign, inertia, lloyd
+from skem.engine.kmeans import Clusters, assign, distances, inertia, lloyd
 from skem.engine.rows import Rows
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
@@ -173,7 +174,7 @@ class KMeans(
             )
         self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
         self._unit = float(self._scale[0]) if self.metric == "euclidean" else 1.0
-        features = Rows(used, None, self._shift, self._scale)
+        features = Rows(used, None, self._shift, self._scale, keep=True)
         random_state = check_random_state(self.random_state)
         best: Clusters | None = None
 
@@ -216,12 +217,18 @@ class KMeans(
 
     def _assign(self, X: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, float]:
         """Cluster of each sample, shape (n_samples,), and with weights the inertia."""
-        features, centres = Rows(X, None, self._shift, self._scale), self._internal_centres()
-        with Workers(self.n_jobs) as workers, single_threaded():
-            samples = Samples(features, np.ones(len(X)) if weights is None else weights, workers)
+        centres = self._internal_centres()
+        with self._samples(X, weights) as samples:
             labels = assign(samples, centres)
             total = 0.0 if weights is None else inertia(samples, centres, labels)
             return labels, total * self._unit**2
+
+    @contextmanager
+    def _samples(self, X: np.ndarray, weights: np.ndarray | None = None) -> Iterator[Samples]:
+        """Samples to predict, which are read once, and the threads that process them."""
+        features = Rows(X, None, self._shift, self._scale)
+        with Workers(self.n_jobs) as workers, single_threaded():
+            yield Samples(features, np.ones(len(X)) if weights is None else weights, workers)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Cluster of the nearest centre for each sample, shape (n_samples,)."""
@@ -232,8 +239,11 @@ class KMeans(
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Distances between samples and centres, by the metric, shape (n_samples, n_clusters)."""
         check_is_fitted(self)
-        internal = (check_features(self, X, reset=False) - self._shift) / self._scale
-        return self._unit * cdist(internal, self._internal_centres())
+        checked = check_features(self, X, reset=False)
+        with self._samples(checked) as samples:
+            found = distances(samples, self._internal_centres())
+        found *= self._unit
+        return found
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Negative inertia: minus the weighted sum of squared distances of samples to their nearest centres."""
