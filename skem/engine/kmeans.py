@@ -57,7 +57,9 @@ class Nearest:
         n, (K, m), loop = len(samples.weights), centres.shape, compiled.nearest()
         even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
         self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
-        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale)
+        inverse = np.ones(m + -m % loop.LANES)
+        inverse[:m] = 1.0 / samples.scale
+        self._samples, self._units = samples, (inverse, samples.scale)
         length = m + 1 + -(m + 1) % loop.LANES
         self._sums = np.zeros((len(samples.chunks), K, length if with_sums else 0))
         self.centres = np.array(centres, dtype=np.float64, order="C")
@@ -72,9 +74,9 @@ class Nearest:
         )
 
         def scratch() -> tuple[np.ndarray, ...]:
-            tile = aligned((padded + 6) * loop.TILE, np.dtype(np.float32)).reshape(-1, loop.TILE)
-            tile[m:padded] = 0
-            return tile[:padded], *tile[padded:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
+            rows = m + -m % loop.LANES
+            tile = aligned((rows + 6) * loop.TILE, np.dtype(np.float32)).reshape(-1, loop.TILE)
+            return tile[:rows], *tile[rows:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
 
         self._scratch = OfThread(scratch)
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from skem.engine.kernels import compiled, entry
-from skem.engine.vectors import fma, lanes, load, splat, store
+from skem.engine.vectors import fma, lanes, load, splat, store, transpose
 
 TILE = 256
 """Samples per tile: up to some 50 features fit into the first-level cache."""
 
 LANES = 8
-"""Numbers of the longest vector in float64, to whose multiples the sums of a centre are padded."""
+"""Numbers of the longest vector in float64, to whose multiples the sums of a centre are padded, and what `transpose` takes at a time."""
 
 FEATURES, CENTRES = 4, 2
 """Features and centres of one turn of the innermost loop, to whose multiples they are padded with zeros."""
@@ -90,7 +90,7 @@ def iterate(samples, model, results, limits, scratch):
     Parameters
     ----------
     samples : tuple
-        Rows (n, m + 1) of `centre`, in memory that goes on for a vector; weights (n,); inverse and scale (m,).
+        Rows (n, m + 1) of `centre`, in memory that goes on for a vector; weights (n,); inverse (m or more,) and scale (m,).
     model : tuple
         Centres (K, m); those of the last assignment; in float32, padded, with an additional centre infinitely far, the centres and
         halves of their squared norms; the centres in float64 (m, K); and in float32 upper bounds of what the moves take from the gaps
@@ -101,7 +101,7 @@ def iterate(samples, model, results, limits, scratch):
         Number of iterations; zero if the centres are new, and stay, and -1 if the model has them. The sum of squared moves at which
         iterations end; they also end if no label changes, or a centre has no samples. Samples per chunk.
     scratch : tuple of arrays
-        A tile (padded, TILE) with zeros in the last rows and six rows (TILE,) in float32, (K,) in float64, (TILE,) in int64.
+        A tile (m or more, TILE) and six rows (TILE,) in float32, (K,) in float64, (TILE,) in int64. "Or more" is up to a multiple of LANES.
 
     Returns
     -------
@@ -136,10 +136,12 @@ def iterate(samples, model, results, limits, scratch):
                 for t in range(filled):
                     norms[t] = place[t] = 0
                     least[t] = second[t] = np.inf
+                for t in range(n, filled):
+                    pending[t] = begin  # any sample
+                for t in range(np.uintp(0), filled, np.uintp(LANES)):
+                    for i in range(np.uintp(0), np.uintp(m), np.uintp(LANES)):
+                        transpose(x, pending, t, i, inverse, np.uintp(m), tile)
                 for i in range(np.uintp(m)):
-                    factor = inverse[i]
-                    for t in range(n):
-                        tile[i, t] = x[np.uintp(pending[t]), i] * factor
                     for t in range(filled):
                         norms[t] = fma(tile[i, t], tile[i, t], norms[t])
                 for k in range(np.uintp(0), np.uintp(even), np.uintp(CENTRES)):

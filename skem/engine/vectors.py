@@ -127,6 +127,56 @@ def splat(typingctx, number):
     return vector(number), codegen
 
 
+@intrinsic
+def transpose(typingctx, x, rows, t, i, factors, m, target):
+    """target[i + j, t + s] = x[rows[t + s], i + j] * factors[i + j], in float32, for eight samples s and features j.
+
+    Features from m on are zero; their numbers are read from behind the sample, and from ``factors``.
+    """
+    size = 8
+
+    def codegen(context, builder, sig, args):
+        x, rows, t, i, factors, m, target = args
+        types_of = dict(zip(("x", "rows", "t", "i", "factors", "m", "target"), sig.args, strict=True))
+        zero = context.get_constant(types.uintp, 0)
+        numbers = ir.VectorType(zero.type, size)
+
+        def read(name, array, row, first):
+            pointer = _pointer(context, builder, types_of[name], array, row, first, size)
+            return builder.load(pointer, align=8)
+
+        def of_equal(number):
+            first = builder.insert_element(ir.Constant(numbers, ir.Undefined), number, ir.Constant(_int32, 0))
+            return builder.shuffle_vector(first, first, _of_indices([0] * size))
+
+        features = builder.add(of_equal(i), ir.Constant(numbers, list(range(size))))
+        used = builder.icmp_unsigned("<", features, of_equal(m))
+        factor, indices = read("factors", factors, zero, i), read("rows", rows, zero, t)
+        block = []
+        for s in range(size):
+            row = builder.extract_element(indices, ir.Constant(_int32, s))
+            product = builder.fmul(read("x", x, row, i), factor)
+            single = builder.fptrunc(product, ir.VectorType(ir.FloatType(), size))
+            block.append(builder.select(used, single, ir.Constant(single.type, [0.0] * size)))
+        # Pairs of rows exchange halves, then quarters, then single numbers.
+        for width in (4, 2, 1):
+            for s in range(size):
+                if s & width:
+                    continue
+                a, b = block[s], block[s + width]
+                keep = [p if not p & width else size + p - width for p in range(size)]
+                move = [p + width if not p & width else size + p for p in range(size)]
+                block[s] = builder.shuffle_vector(a, b, _of_indices(keep))
+                block[s + width] = builder.shuffle_vector(a, b, _of_indices(move))
+        for j in range(size):
+            row = builder.add(i, ir.Constant(i.type, j))
+            pointer = _pointer(context, builder, types_of["target"], target, row, t, size)
+            builder.store(block[j], pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.none(x, rows, t, i, factors, m, target), codegen
+
+
 # Of numbers as well as vectors.
 
 
