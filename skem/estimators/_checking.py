@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from numbers import Integral, Real
 from typing import Any
 
@@ -90,22 +91,26 @@ def check_values(name: str, X: np.ndarray, *, missing: bool, empty_rows: bool = 
 
 
 def _has_dates(X: Any) -> bool:
-    """True if NumPy, pandas or Polars names a type of dates or durations for ``X`` or its columns."""
-    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
-    kinds = [getattr(dtype, "kind", None) or str(dtype).partition("(")[0] for dtype in dtypes]
+    """True if NumPy, pandas, Polars or PyArrow names a type of dates or times for ``X`` or its columns."""
+    of_arrow = getattr(getattr(X, "schema", None), "types", None)
+    dtypes = of_arrow or (X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)])
+    kinds = [getattr(dtype, "kind", None) or re.split(r"[(\[\d]", str(dtype))[0].lower() for dtype in dtypes]
     return any(kind in _KINDS_OF_TIMES for kind in kinds)
 
 
-_KINDS_OF_TIMES = {"m", "M", "Date", "Datetime", "Duration"}
-_TIMES = (date, timedelta, np.datetime64, np.timedelta64)
+_KINDS_OF_TIMES = {"m", "M", "date", "datetime", "duration", "time", "timestamp"}
+_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def raise_if_not_numbers(X: Any) -> None:
     """Raise an error for input that is no array, and for the first column with a value that is not a number."""
     if issparse(X):  # of which one kind is a mapping
         return
-    if callable(getattr(X, "get_columns", None)):  # Polars, of which NumPy converts dates
+    # NumPy converts dates of Polars and PyArrow.
+    if callable(getattr(X, "get_columns", None)):
         columns: Any = (series.to_list() for series in X.get_columns())
+    elif hasattr(X, "column_names"):
+        columns = (column.to_pylist() for column in X.columns)
     else:
         try:
             table = np.asarray(X, dtype=object)
@@ -116,7 +121,7 @@ def raise_if_not_numbers(X: Any) -> None:
                 f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
             ) from None
         columns = table.T if table.ndim == 2 else ()
-    names = list(getattr(X, "columns", ()))
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))
     for j, column in enumerate(columns):
         wrong = next((value for value in column if not _is_number(value)), None)
         if wrong is not None:

@@ -50,8 +50,8 @@ class Data(NamedTuple):
     def splits(self, cv: Any) -> Iterator[tuple[Data, Data]]:
         """Yield the training and the test samples of each split by ``cv``, an int, splitter or iterable.
 
-        Stratified folds hold out no class of which they would leave fewer than two training samples: those few samples are
-        for training in every split.
+        Stratified folds hold out no class of which they would leave fewer than two training samples, or fewer than one if they
+        would leave two of no class: those few samples are for training in every split.
         """
         folds = check_cv(cv, self.y, classifier=True)
         if isinstance(folds, StratifiedKFold):
@@ -65,7 +65,8 @@ class Data(NamedTuple):
         _, codes = np.unique(self.y, return_inverse=True)
         used = None if self.sample_weight is None else self.sample_weight > 0
         counts = np.bincount(codes, weights=used)
-        rare = counts - np.ceil(counts / folds.n_splits) < LEAST_PER_CLASS
+        left = counts - np.ceil(counts / folds.n_splits)
+        rare = left < min(LEAST_PER_CLASS, left.max())
         common = np.flatnonzero(~rare[codes] | rare.all())
         kept = np.setdiff1d(np.arange(len(codes)), common)
         with warnings.catch_warnings():

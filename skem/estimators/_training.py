@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
-from skem.engine.given_start import raise_unless_finite
+from skem.engine.given_start import checked_array, raise_unless_finite
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
@@ -332,6 +332,9 @@ def parameter(name: str, doc: str, *, of_classes: bool = True) -> property:
 
     def assign(model: Any, values: Any) -> None:
         array = np.asarray(to_numpy(values))
+        if name != "covariances":  # whose shape depends on their type
+            axes = "n_components", "n_classes" if name == "weights" else "n_features"
+            checked_array(f"{name}_", array, axes[: 1 + of_classes])
         changed = replace(mixture_of(model), **{name: array if of_classes else array[:, None]})
         model._fitted = checked_replacement(model._fitted, mixtures=(changed,))
 

@@ -227,12 +227,14 @@ def test_columns_that_are_no_numbers(model, values, kind):
     refused(message.format(0), model, table[["b"]])  # pandas would convert dates alone to nanoseconds
 
 
-def test_columns_of_polars_that_are_no_numbers():
+def test_columns_of_polars_and_arrow_that_are_no_numbers():
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 2, 29))
     for name, values in {"date": dates, "list": pl.Series([[1, 2]] * 60)}.items():
         message = rf"The column '{name}' \(index 4\) of X holds {name} objects such as "
-        refused(message, MIXTURE, pl.DataFrame(X).with_columns(values.alias(name)))
-        refused(message.replace("4", "0"), MIXTURE, pl.DataFrame(X).select(values.alias(name)))
+        table = pl.DataFrame(X).with_columns(values.alias(name))
+        for each in (table, table.to_arrow()):
+            refused(message, MIXTURE, each)
+            refused(message.replace("4", "0"), MIXTURE, each.select([name]))
 
 
 @pytest.mark.filterwarnings("error")

@@ -209,8 +209,9 @@ def test_a_parameter_that_is_set_ends_the_choice():
 
 
 def test_the_default_of_classes_with_one_sample():
-    model = DiscriminativePSKEMClassifier(random_state=0).fit([[0.0], [3.0]], [0, 1])
-    assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
+    for X, y in (([[0.0], [3.0]], [0, 1]), ([[0.0], [0.5], [3.0]], [0, 0, 1])):
+        model = DiscriminativePSKEMClassifier(random_state=0).fit(X, y)
+        assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
 
 
 # Threads, types and overflow

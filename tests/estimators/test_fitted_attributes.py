@@ -109,6 +109,7 @@ def test_fitted_arrays_cannot_be_edited():
     [
         (skem.GaussianMixture(3, tol=0), "means_", np.full((3, 4), np.nan), "means_ must be finite"),
         (skem.GaussianMixture(3, tol=0), "weights_", [0.5, 0.9, 0.5], "weights_ must sum to 1"),
+        (skem.GaussianMixture(3, tol=0), "weights_", 1.0, r"weights_ must have shape \(n_components,\)"),
         (skem.GaussianMixture(3, tol=0), "covariances_", [-np.eye(4)] * 3, "symmetric and positive definite"),
         (skem.SKEMClassifier(6), "priors_", [0.5, 0.5, 0.5], "priors_ must be non-negative and sum to one"),
         (skem.MDAClassifier(6), "means_", np.zeros((6, 3)), "4 features do not belong together"),
