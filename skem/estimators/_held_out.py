@@ -21,8 +21,8 @@ LEAST_PER_CLASS = 2
 """Training samples that folds leave of each class: estimators that hold out samples themselves need two."""
 
 
-class NoneHeldOutError(ValueError):
-    """Each class has one sample."""
+class NothingToChooseError(ValueError):
+    """Each class has one sample, or no candidate can be fitted in every split."""
 
 
 class Data(NamedTuple):
@@ -86,7 +86,7 @@ def held_out_splits(data: Data, cv: Any, seed: int, n_folds: Mapping[int, int]) 
         return splits
     most = int(np.unique(data.y, return_counts=True)[1].max())
     if most < 2:
-        raise NoneHeldOutError(
+        raise NothingToChooseError(
             f"{len(data.y)} samples, one of each class: none can be held out; give more samples, or fit one model without a search"
         )
     folds = StratifiedKFold(max(2, min(5, most)), shuffle=True, random_state=seed)
@@ -120,4 +120,4 @@ def collecting(errors: list[ValueError]) -> Iterator[None]:
 def none_fitted(problem: str, errors: list[ValueError]) -> ValueError:
     """The error to raise if no candidate can be fitted."""
     # The order of the errors depends on threads.
-    return ValueError(f"none of the {problem}; one of the errors: {min(map(str, errors))}")
+    return NothingToChooseError(f"none of the {problem}; one of the errors: {min(map(str, errors))}")

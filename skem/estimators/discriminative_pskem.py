@@ -19,7 +19,7 @@ from skem.estimators._callbacks import Progress
 from skem.estimators._checking import check_attribute, integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
 from skem.estimators._fitted import FittedMixture, require_fitted
-from skem.estimators._held_out import Data, NoneHeldOutError
+from skem.estimators._held_out import Data, NothingToChooseError
 from skem.estimators._methods import per_sample
 from skem.estimators._options import DISCRIMINATIVE
 from skem.estimators._paths import choose
@@ -282,7 +282,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         )
 
     def _choose(self, data: Data) -> dict[str, Any]:
-        """Parameters with the least log-loss of held-out samples; none if each class has one sample."""
+        """Parameters with the least log-loss of held-out samples; none if there is nothing to choose."""
         unset = type(self)(None, priors=self.priors, random_state=one_seed(None, self.random_state))
         try:
             choice = choose(
@@ -294,7 +294,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
                 n_jobs=self.n_jobs,
                 progress=Progress(),
             )
-        except NoneHeldOutError:
+        except NothingToChooseError:
             return {}
         return of_classifier(choice.params)
 

@@ -212,6 +212,8 @@ def test_the_default_of_classes_with_one_sample():
     for X, y in (([[0.0], [3.0]], [0, 1]), ([[0.0], [0.5], [3.0]], [0, 0, 1])):
         model = DiscriminativePSKEMClassifier(random_state=0).fit(X, y)
         assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
+    gaps = [[0.0, 1.0], [3.0, np.nan], [0.1, np.nan], [3.1, np.nan]]  # some splits lack the second feature
+    assert_array_equal(model.fit(gaps, [0, 1, 0, 1]).predict(gaps), [0, 1, 0, 1])
 
 
 # Threads, types and overflow
