@@ -516,5 +516,8 @@ def random_subset(
     if n == len(y):
         return np.arange(n), np.arange(0)
     drawn = {"train_size": n, "stratify": y if stratify else None, "random_state": random_state}
-    inside, outside = train_test_split(np.arange(len(y)), **drawn)
+    try:
+        inside, outside = train_test_split(np.arange(len(y)), **drawn)
+    except ValueError as error:
+        raise ValueError(f"random_subset: {n} of {len(y)} rows cannot be stratified: {error}") from None
     return np.sort(inside), np.sort(outside)

@@ -392,7 +392,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
 
     def _joint(self, X: Any, mixtures: FittedMixture) -> Any:
         """log p(x, c) of samples as given."""
-        log_density = mixtures.class_log_density(X, self.n_jobs)
+        log_density = mixtures.class_log_density(mixtures.in_units(X), self.n_jobs)
         return log_density + like(self._log_prior(), log_density)
 
     def _density(self) -> FittedMixture:

@@ -26,11 +26,11 @@ LEARNING_DECAY = 0.7
 
 
 def training_on(model: Any, batch: TrainingSamples) -> Training:
-    """Training of a fitted model on one batch, in the units and with the regularisation of its fit."""
+    """Training of a fitted model on one batch, as it is, in the units and with the regularisation of its fit."""
     fitted, units = model._fitted, model._fitted.units
     return Training(
         model,
-        batch.winsorised(units.limits).parts(units.shift, units.scale),
+        batch.parts(units.shift, units.scale),
         fitted.columns,
         units,
         fitted.covariance_type,
@@ -152,6 +152,7 @@ class BatchesMixin:
                 weights[:, places] = mixture.weights
                 start.append(replace(mixture, weights=weights))
             counts = before if before.any() else after
+            batch = batch.winsorised(self._fitted.units.limits)
             advance(self, training_on(self, batch), start, before.sum(), counts / counts.sum())
         return self
 

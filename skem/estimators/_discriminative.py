@@ -120,7 +120,7 @@ def _stage(
     objective = Objective(
         rows=_complete(training),
         columns=training.columns,
-        start=initial.internal(),
+        start=training.to_engine(initial.mixtures),
         covariance_type=training.covariance_type,
         dtype=np.dtype(model.dtype_used_),
         beta=1.0 / (parameters._option("training_temperature") or model.temperature_),
@@ -179,7 +179,7 @@ def fit_temperature(model: Any, training: Training) -> None:
     parameters, held_out = training.model, training.held_out
     background = parameters._option("background")
     if not parameters._fits_temperature():
-        model.background_ = background or 0.0
+        model.temperature_, model.background_ = parameters._given_temperature(), background or 0.0
         return
     if held_out is None:
         rows = training.parts.whole

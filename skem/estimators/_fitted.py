@@ -115,6 +115,12 @@ class FittedMixture:
         """Samples (n, M) in the engine's units; ``keep`` if they are read many times."""
         return Rows(X, None, self.units.shift, self.units.scale, keep)
 
+    def in_units(self, features: Any) -> Any:
+        """Samples of a fit in other units, such as those of a later one, in the units of this one."""
+        shift, scale = self.units.shift, self.units.scale
+        same = features.shift is shift and features.scale is scale
+        return features if same else replace(features, shift=shift, scale=scale, _blocks={})
+
     def winsorised(self, features: Any) -> Any:
         """The samples with their values between the limits of the units."""
         X = winsorised(features.X, self.units.limits)

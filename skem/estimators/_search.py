@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import CallbackSupportMixin, fitting, with_callbacks
@@ -43,6 +45,10 @@ class Search(CallbackSupportMixin):
 
     def sample(self, n_samples: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """Draw samples from ``best_estimator_``; its ``sample`` has the options."""
+        given = options.get("random_state"), self.random_state, getattr(self.estimator, "random_state", None)
+        state = next((state for state in given if state is not None), None)
+        if not isinstance(state, Integral):  # The best estimator has a seed even if nobody gave one.
+            options["random_state"] = check_random_state(state)
         return self._model.sample(n_samples, **options)
 
     @with_callbacks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from numbers import Number
 from typing import Any, ClassVar
 
@@ -330,6 +329,11 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             return ()
         return STRENGTHS if isinstance(self.strength, str) else (self.strength,)
 
+    def _given_temperature(self) -> float:
+        """The temperature until one is fitted."""
+        # The least temperature in float32 rounds to less.
+        return 1.0 if self.temperature == "auto" else max(float(self.temperature), LEAST_TEMPERATURE)
+
     def _fits_temperature(self) -> bool:
         return self.discriminative_iter > 0 and self.temperature == "auto"
 
@@ -369,9 +373,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         """Set the fitted attributes of an iteration of EM."""
         super()._store(training, iteration)
         self._generative = self._fitted
-        # The least temperature in float32 rounds to less.
-        given = training.model.temperature
-        self.temperature_ = 1.0 if given == "auto" else max(float(given), LEAST_TEMPERATURE)
+        self.temperature_ = training.model._given_temperature()
         self.background_, self.strength_ = 0.0, np.inf
         self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
         self.conditional_log_likelihood_ = np.empty(0)
@@ -384,8 +386,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             stopped = yield from super()._train(training, progress, eager=eager)
             self._generative = self._fitted  # of the best iteration
         else:  # The training samples, and with them the units, may be others.
-            self._fitted = replace(self._fitted, units=training.units)
-            self._generative = replace(self._generative, units=training.units)
+            # Balls in units of other scales are none in these.
+            self._fitted = training.fitted(training.to_engine(self._fitted.mixtures))
             if training.parts.dtype == np.float64:
                 self.dtype_used_ = "float64"
         fit_temperature(self, training)

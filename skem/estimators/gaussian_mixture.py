@@ -386,7 +386,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             else:
                 self._check_unchanged("partial_fit", samples.n_features)
                 seen = getattr(self, "n_samples_seen_", n)  # given parameters count as one batch
-                training = training_on(self, samples)
+                training = training_on(self, samples.winsorised(self._fitted.units.limits))
                 start = training.to_engine(self._fitted.mixtures)
             advance(self, training, start, seen, np.ones(1))
             self.n_samples_seen_ = seen + n
@@ -463,7 +463,10 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         """A mixture of this type, of some of the features, from the covariances of its components."""
         skipped = "n_components", "init_params", "covariance_type"
         params = {name: value for name, value in self.get_params().items() if name not in skipped}
-        params["covariance_type"] = self._fitted.covariance_type.name
+        # Parameters may have been set since the fit.
+        params["covariance_type"], units = self._fitted.covariance_type.name, self._fitted.units
+        if bool(self.standardize) != units.standardized:
+            params["standardize"] = units.standardized
         model = self.from_parameters(weights, means, self._fitted.compressed(covariances), **params)
         if "_anchor" in vars(self):
             model._anchor = self._anchor

@@ -67,6 +67,17 @@ def test_only_the_named_parameters_change():
     assert_array_equal(model.adapt(GROUP).means_, model.adapt(GROUP, update=["means"]).means_)
 
 
+def test_far_groups_and_parameters_set_after_the_fit():
+    model = GaussianMixture(2, covariance_type="spherical", standardize="robust", random_state=0).fit(IRIS)
+    same = GaussianMixture.from_parameters(
+        *(model.weights_, model.means_, model.covariances_),
+        covariance_type="spherical",
+        standardize=True,
+    )
+    expected = same.adapt(GROUP + 20).means_  # beyond the limits of the training samples
+    assert_allclose(model.set_params(standardize=False).adapt(GROUP + 20).means_, expected)
+
+
 def test_covariances_alone_are_about_the_old_means():
     model = GaussianMixture(1, reg_covar=0).fit(IRIS)
     about = GROUP - model.means_[0]

@@ -142,6 +142,15 @@ def test_warm_start(steps):
         assert_array_equal(group, np.flatnonzero(weights))
 
 
+@pytest.mark.parametrize("covariance_type", ["full", "spherical"])
+def test_a_warm_start_in_other_units(covariance_type):
+    model = DiscriminativePSKEMClassifier(6, covariance_type=covariance_type, warm_start=True, random_state=0)
+    density = model.fit(X, y).score_samples(X)
+    model.set_params(temperature=5.0, standardize=False).fit(X * [1, 1, 1, 3], y)
+    assert_array_equal(model.score_samples(X), density)  # of the mixtures after EM
+    assert model.temperature_ == 5.0
+
+
 def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
     X, y = digits
     losses, log_loss_of = {}, HeldOutSamples.log_loss

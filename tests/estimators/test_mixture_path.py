@@ -52,6 +52,8 @@ def test_held_out_samples_are_not_fitted():
     best = path.best_estimator_
     assert best.n_components == 2
     assert best.init_params == "k-means++"
+    assert_allclose(path.sample(3)[0], path.sample(3)[0])
+    assert not np.allclose(*(path.set_params(random_state=None).sample(3)[0] for _ in range(2)))
     # The chosen mixture is fitted to all samples.
     assert_allclose(best.log_likelihood_[-1], best.score(X))
 
