@@ -46,7 +46,8 @@ class Table:
 def read_table(path: str | Path, label: str | None = None) -> Table:
     """Read a CSV file with column names in its first line, an ARFF file, or an npz file with arrays X and y.
 
-    Commas, semicolons or tabs separate the cells of a CSV file. An empty cell, NA, NaN, null, none or ? is a missing value.
+    Commas, semicolons or tabs separate the cells of a CSV file. An empty cell, NA, NaN, null, none or ? is a missing value;
+    as a label, none is not.
 
     Parameters
     ----------
@@ -97,11 +98,13 @@ def read_columns(path: Path, label: str | None = None) -> tuple[str, list[int], 
         shown = ", ".join(header[:50]) + ", ..." * (len(header) > 50)
         raise ValueError(f"{path}: no column is called {label!r}; {hint}the columns are {shown}")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    unlabelled = [line for line, cell in zip(lines, columns[label], strict=True) if cell.lower() in MISSING]
+    missing = MISSING - {"none"}
+    unlabelled = [(i, cell) for i, cell in enumerate(columns[label]) if cell.lower() in missing]
     if unlabelled:
+        i, cell = unlabelled[0]
+        what = f"{cell!r} is read as a missing label" if cell else "no class label"
         raise ValueError(
-            f"{path}, line {unlabelled[0]}, column {label!r}: no class label; "
-            f"remove the {len(unlabelled)} samples without one"
+            f"{path}, line {lines[i]}, column {label!r}: {what}; remove the {len(unlabelled)} samples without one"
         )
     return label, lines, columns
 
@@ -143,8 +146,7 @@ def _cells(path: Path) -> tuple[list[int], list[str], list[list[str]]]:
         above, header, text = _arff(path, text)
         quote = "'" if "'" in text else '"'
     else:
-        unquoted = re.sub('"[^"]*"', "", text.partition("\n")[0])
-        separator = next((mark for mark in "\t;" if mark in unquoted), ",")
+        separator, text = _separator(text)
     lines, rows = [], []
     reader = csv.reader(
         io.StringIO(text, newline=""),
@@ -172,14 +174,43 @@ def _cells(path: Path) -> tuple[list[int], list[str], list[list[str]]]:
         header, rows = header[: longer - 1], [row[:-1] for row in rows]  # a separator ends each line
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(header):
-            commas = separator == "," and len(row) > len(header)
+            commas = separator == "," and len(row) > len(header) > 1
             hint = "; decimal commas need semicolons between cells" if commas else ""
+            hint = "; the first line must have the names of the columns" if len(header) == 1 else hint
             raise ValueError(
                 f"{path}, line {line}: {len(row)} cells, but {len(header)} columns have names{hint}"
             )
     if separator != ",":
+        _refuse_thousands(path, lines, header, rows)
         rows = [[_with_point(cell) for cell in row] for row in rows]
     return lines, header, rows
+
+
+def _separator(text: str) -> tuple[str, str]:
+    """The mark between cells, which the first two lines have equally often, and the text; without the line ``sep=`` of Excel."""
+    if named := re.match(r'"?sep=(.)"?\r?(?=\n)', text):
+        return named[1], text[named.end() :]
+    first = [line for line in re.sub('"[^"]*"', "", text[:100_000]).splitlines() if line.strip()][:2] or [""]
+    equal = [mark for mark in "\t;," if len({line.count(mark) for line in first}) == 1 and mark in first[0]]
+    return next(iter(equal or [mark for mark in "\t;" if mark in first[0]]), ","), text
+
+
+def _refuse_thousands(path: Path, lines: list[int], header: list[str], rows: list[list[str]]) -> None:
+    """Raise ValueError for a number such as 1.010 in a file with decimal commas, unless its column has decimal points."""
+    if not any(re.fullmatch(r"[-+]?\d+,\d+", cell) for row in rows for cell in row):
+        return
+    for name, column in zip(header, zip(*rows, strict=True), strict=True):
+        grouped = [bool(re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+(,\d+)?", cell)) for cell in column]
+        others = [cell for cell, is_grouped in zip(column, grouped, strict=True) if not is_grouped]
+        are_numbers = all(
+            cell.lower() in MISSING or _number(_with_point(cell)) is not None for cell in others
+        )
+        if any(grouped) and are_numbers and not any("." in cell for cell in others):
+            i = grouped.index(True)
+            raise ValueError(
+                f"{path}, line {lines[i]}, column {name!r}: {column[i]!r} may be a thousand or a fraction, as the file has decimal "
+                "commas; write it without a point"
+            )
 
 
 def _arff(path: Path, text: str) -> tuple[int, list[str], str]:

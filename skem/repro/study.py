@@ -56,11 +56,12 @@ class Study:
 
     @property
     def reproduced(self) -> list[str]:
-        """Experiments that a paper has numbers for: they get tables, figures and baselines."""
+        """Experiments with a data set that a paper has numbers for: they get tables, figures and baselines."""
         return [
             name
             for name, experiment in self.experiments.items()
             if all("paper" in entry for entry in experiment["data_sets"].values())
+            and not self.datasets.keys().isdisjoint(experiment["data_sets"])
         ]
 
     def regress_work(self, dataset: str) -> dict[str, Any]:

@@ -22,6 +22,10 @@ def read(folder, text, label=None, *, name="mine.csv", encoding="utf-8"):
         ),
         (
             "mine.csv",
+            'sep=;\n"x\n";"z, in cm, at noon";kind\n1;2;big one\n-.5;1e3;small\n1;2;big one\n-.5;1e3;small\n',
+        ),
+        (
+            "mine.csv",
             "x\tz, in cm, at noon\tkind\n1\t2\tbig one\n-.5\t1e3\tsmall\n1\t2\tbig one\n-.5\t1e3\tsmall",
         ),
         (
@@ -59,6 +63,10 @@ def test_a_separator_may_end_each_line(text, tmp_path):
         ("a,y\n1,u\ninf,v\n", "line 3, column 'a': 'inf'"),
         ("a,b,y\n1,2,u\n1,v\n", "line 3: 2 cells, but 3 columns have names"),
         ("a,b,y\n1,5,2,u\n", "line 2: 4 cells, but 3 .* decimal commas need semicolons"),
+        ("size (cm; out),b,y\n1,2,u\n1,x,v\n", "line 3, column 'b': 'x'"),
+        ("a;y\n1.010;u\n1,5;v\n", r"line 2, column 'a': '1\.010' may be a thousand or a fraction"),
+        ("# made\na,b\n1,2\n", "line 2: 2 cells, but 1 columns have names; the first line"),
+        ("a,y\n1,none\n2,NA\n", "line 3, column 'y': 'NA' is read as a missing label; remove the 1 samples"),
         ("a,y\n1,u\n2,\n3,NA\n", "line 3, column 'y': no class label; remove the 2 samples"),
         ("a,a,y\n1,2,u\n", "line 1: two columns are called 'a'"),
         ("1,2,3\n4,5,6\n", "line 1: 1, 2, 3 are no column names"),

@@ -255,7 +255,7 @@ def test_a_table_of_the_users_own_takes_one_command(done):
     assert "60 samples, 2 features, 2 classes. Protocol: nested, 5-fold cross-validation" in text
     table = read_table(folder / "results/own/my_own.csv")
     assert table["accuracy"].between(70, 100).all()
-    assert len(read_table(folder / "results/own/my_own_predictions.csv")) == 60 * len(table)
+    assert len(read_table(folder / "results/own/my_own.predictions.csv")) == 60 * len(table)
     assert (folder / "results/own/my_own.svg").read_bytes().startswith(b"<?xml")
 
 

@@ -3,6 +3,8 @@ OWN = str(STUDY.config.table or "no_table")
 OWN_DROP = STUDY.config.drop or []
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
+if "table" in config and not STUDY.config.table:
+    stop("--config table= is empty; write table=FILE.csv")
 if (STUDY.config.label is not None or OWN_DROP) and not STUDY.config.table:
     stop("label and drop name columns of a table; add table=FILE.csv after --config")
 if STUDY.config.table and workflow.is_main_process:
@@ -10,7 +12,7 @@ if STUDY.config.table and workflow.is_main_process:
     from skem.repro.comparison import own_table
 
     try:
-        own_table.raise_if_of_the_future(OWN)
+        own_table.raise_if_unsafe(OWN, f"results/own/{OWN_STEM}.md")
         own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
@@ -35,7 +37,8 @@ rule compare:
     output:
         csv=f"results/own/{OWN_STEM}.csv",
         md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
-        predictions=f"results/own/{OWN_STEM}_predictions.csv",
+        # No other table has a point in its stem.
+        predictions=f"results/own/{OWN_STEM}.predictions.csv",
         svg=report(f"results/own/{OWN_STEM}.svg", category="A table of your own"),
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,8 +68,16 @@ class OwnTable:
         return ColumnTransformer([("categories", one_hot, self.categorical)], remainder="passthrough")
 
 
-def raise_if_of_the_future(path: str) -> None:
-    """Refuse a file that is dated after now: results would be older than it, and Snakemake deletes such results."""
+def raise_if_unsafe(path: str, page: str) -> None:
+    """Refuse a file that a run would delete, or whose results would replace those of another; ``page`` is the page of results."""
+    if Path(path).resolve().is_relative_to(Path("results").resolve()):
+        raise ValueError("it lies in results/, where a run replaces files; move it elsewhere")
+    written = Path(page).read_text(encoding="utf-8") if Path(page).is_file() else ""
+    if (of := re.search(r"^Table: `(.*)`\.$", written, re.M)) and Path(of[1]).resolve() != Path(
+        path
+    ).resolve():
+        raise ValueError(f"{page} has the results of {of[1]}; rename this file, or move those results")
+    # Results would be older than the file, and Snakemake deletes such results.
     if Path(path).is_file() and (ahead := Path(path).stat().st_mtime - time.time()) > 1:
         raise ValueError(
             f"the file is dated {ahead / 3600:.1f} hours ahead of this machine's clock; touch {path!r}, or set the clock"
@@ -80,7 +90,7 @@ def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] 
     There are at most as many folds as a class has samples.
     """
     if not Path(table).is_file():
-        raise ValueError("there is no such file")
+        raise ValueError("it is a folder" if Path(table).is_dir() else "there is no such file")
     name, lines, columns = _tables.read_columns(Path(table), None if label is None else str(label))
     labels = np.array(columns.pop(name))
     for column in drop:
@@ -115,7 +125,7 @@ def _features(
     arrays: list[NDArray[np.float64]] = []
     categorical: list[str] = []
     kept: list[str] = []
-    constant, identifiers, suspects, faults = [], [], [], []
+    constant, sparse, identifiers, suspects, faults = [], [], [], [], []
     for name, cells in columns.items():
         here: list[str] = []
         array = _tables.numbers(Path(path), name, cells, lines, here)
@@ -123,6 +133,9 @@ def _features(
         n_levels = len(set(given))
         if n_levels < 2:
             constant.append(name)
+            continue
+        if len(given) < min(RARE, len(cells) / 2):  # training samples of a split may have none
+            sparse.append(name)
             continue
         if here and np.isfinite(array).sum() * 2 > len(given):  # numbers with some misprints
             faults += here
@@ -136,6 +149,9 @@ def _features(
             codes = np.searchsorted(levels, cells).astype(np.float64)
             array = np.where([cell.lower() in _tables.MISSING for cell in cells], np.nan, codes)
         elif n_levels == len(cells) > 20 and not (array % 1).any():
+            if not name:  # as pandas writes an index
+                identifiers.append("the column without a name")
+                continue
             suspects.append(name)
         kept.append(name)
         arrays.append(array)
@@ -145,13 +161,15 @@ def _features(
         raise ValueError(f"{path}: no feature is left; each column is constant, or an identifier")
     said = {
         "Constant, and left out": constant,
+        f"Fewer than {RARE} values, and left out": sparse,
         "Different in almost each sample, as identifiers are, and left out": identifiers,
         f"Categories, encoded as one feature per level, levels of fewer than {RARE} training samples together": categorical,
     }
     remarks += [f"{words}: {', '.join(names)}." for words, names in said.items() if names]
     for name in suspects:
+        quoted = name if re.fullmatch(r"[\w -]+", name) else json.dumps(name, ensure_ascii=False)
         remarks.append(
-            f"Warning: {name} has another whole number in each sample; leave it out by --config 'drop=[{name}]' "
+            f"Warning: {name} has another whole number in each sample; leave it out by --config 'drop=[{quoted}]' "
             "if it is an identifier."
         )
     return np.column_stack(arrays), [kept.index(name) for name in categorical]
@@ -213,7 +231,7 @@ def notes(table: OwnTable, max_rows: int) -> str:
         else ""
     )
     return (
-        f"{n} samples{drawn}, {n_features} features, {len(np.unique(table.y))} classes. Protocol: nested, {table.n_folds}-fold "
+        f"Table: `{table.path}`.\n\n{n} samples{drawn}, {n_features} features, {len(np.unique(table.y))} classes. Protocol: nested, {table.n_folds}-fold "
         "cross-validation, stratified, with the same folds for every method. A method that chooses its configuration chooses "
         f"it on training samples only.{imputed} Each sample is tested once. Intervals are at 95%, over the test samples. "
         "Log-loss is in nats, with probabilities of at least 2.2e-16, as in scikit-learn."

@@ -196,4 +196,4 @@ class Config(Strict):
     table: str | None = None
     label: str | int | None = None
     drop: list[str] | None = None
-    only: list[str] | None = None
+    only: Distinct[str] | None = None

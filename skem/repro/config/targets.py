@@ -36,6 +36,8 @@ def explained(message: str) -> str:
                 f"{target}: the experiment {name} is not part of this configuration; "
                 f"add --config 'experiments=[{name}]' after the target"
             )
+    if target == "own_table" or target.startswith("results/own/"):
+        return f"{target}: a table of your own is compared by snakemake --cores 2 --config table=FILE.csv"
     close = difflib.get_close_matches(target, _names, n=1, cutoff=0.6)
     hint = f"did you mean {close[0]}?" if close else "snakemake --list-rules has all rules"
     return f"{target}: no rule makes this target; {hint}"

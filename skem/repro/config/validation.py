@@ -94,7 +94,7 @@ def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> st
     message = message.replace("valid array", "list").replace("an object", "a mapping")
     message = message.replace(" after validation", "")
     if kind == "literal_error":
-        message = suggestion(str(value), re.findall(r"'([^']*)'", context["expected"]))
+        message = suggestion(str(value), re.findall(r"[^\s',]+", context["expected"].replace(" or ", " ")))
     return f"{file}: {key} is {_shown(value)}; {message}{_advice(value, kind, file, path)}"
 
 

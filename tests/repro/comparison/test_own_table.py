@@ -93,11 +93,31 @@ def test_a_table_as_people_have_them_is_compared(compared):
     assert own_table.summary(predictions)["accuracy"].min() > 75
 
 
-def test_a_file_of_the_future_is_refused(clinic):
-    own_table.raise_if_of_the_future(clinic)
+def test_files_that_a_run_would_delete_or_overwrite_are_refused(clinic, compared, tmp_path, monkeypatch):
+    page = tmp_path / "clinic.md"
+    page.write_text(own_table.notes(compared[0], 1000))
+    own_table.raise_if_unsafe(clinic, page)
+    with pytest.raises(ValueError, match=r"clinic\.md has the results of .*; rename this file"):
+        own_table.raise_if_unsafe(str(tmp_path / "clinic.csv"), page)
     os.utime(clinic, (0, time.time() + 3 * 3600))
     with pytest.raises(ValueError, match=r"dated 3\.0 hours ahead of this machine's clock"):
-        own_table.raise_if_of_the_future(clinic)
+        own_table.raise_if_unsafe(clinic, page)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "results/own/mine.csv")
+    with pytest.raises(ValueError, match="it lies in results/"):
+        own_table.raise_if_unsafe("link.csv", page)
+
+
+def test_an_index_and_a_column_with_few_values_are_left_out(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"few": [1.0, *[np.nan] * 28, 2.0], "a": rng.normal(size=30), "y": ["none", "some"] * 15}
+    )
+    frame.to_csv(tmp_path / "mine.csv")
+    table = own_table.read(str(tmp_path / "mine.csv"), None, 5)
+    assert table.X.tolist() == frame[["a"]].to_numpy().tolist()
+    assert {"none", "some"} == {*table.y}
+    assert "the column without a name" in table.remarks[1]
 
 
 def test_misprinted_numbers_are_faults_of_all_columns_at_once(tmp_path):
