@@ -149,11 +149,8 @@ def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray
 
 def distances(samples: Samples, centres: np.ndarray) -> np.ndarray:
     """Return the distances of samples to ``centres`` (K, m), shape (n, K)."""
-    result, loop, centres = (
-        np.empty((len(samples.weights), len(centres))),
-        compiled.nearest(),
-        for_loops(centres),
-    )
+    result, loop = np.empty((len(samples.weights), len(centres))), compiled.nearest()
+    centres = for_loops(centres)
 
     def of_chunk(chunk: slice) -> None:
         loop.distances(samples.block(chunk), centres, result[chunk], np.empty(loop.TILE))

@@ -70,12 +70,11 @@ class OwnTable:
 
 def raise_if_unsafe(path: str, page: str) -> None:
     """Refuse a file that a run would delete, or whose results would replace those of another; ``page`` is the page of results."""
-    if Path(path).resolve().is_relative_to(Path("results").resolve()):
+    place = Path(path).resolve()
+    if place.is_relative_to(Path("results").resolve()):
         raise ValueError("it lies in results/, where a run replaces files; move it elsewhere")
     written = Path(page).read_text(encoding="utf-8") if Path(page).is_file() else ""
-    if (of := re.search(r"^Table: `(.*)`\.$", written, re.M)) and Path(of[1]).resolve() != Path(
-        path
-    ).resolve():
+    if (of := re.search(r"^Table: `(.*)`\.$", written, re.M)) and Path(of[1]).resolve() != place:
         raise ValueError(f"{page} has the results of {of[1]}; rename this file, or move those results")
     # Results would be older than the file, and Snakemake deletes such results.
     if Path(path).is_file() and (ahead := Path(path).stat().st_mtime - time.time()) > 1:
