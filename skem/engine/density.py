@@ -111,9 +111,9 @@ def statistics_of(sums: tuple[np.ndarray, np.ndarray, np.ndarray], m: int, dtype
     return Statistics(counts, offsets, scatter, dtype=dtype)
 
 
-def log_normal(x: np.ndarray, gaussians: Gaussians) -> np.ndarray:
-    """log N(x; mu_k, P_k), (K, n) in the type of x (m, n), or of pairs (2 m, n)."""
-    whitening, arrays = kernel_arrays(gaussians, x.dtype)
+def log_normal(x: np.ndarray, gaussians: Gaussians, prepared: Any = None) -> np.ndarray:
+    """log N(x; mu_k, P_k), (K, n) in the type of x (m, n), or of pairs (2 m, n); ``prepared`` are `kernel_arrays` for this type."""
+    whitening, arrays = prepared or kernel_arrays(gaussians, x.dtype)
     x = np.ascontiguousarray(x)
     K, m = gaussians.means.shape
     scratch = scratch_of(Scratch(), K, m, x.dtype)
@@ -175,6 +175,10 @@ class Block:
     def gaussians(self) -> Gaussians:
         return self.covariance_type.gaussians(self.mixture.means, self.mixture.covariances)
 
+    @cached_property
+    def _prepared(self) -> dict[np.dtype, tuple[Whitening | None, KernelArrays]]:
+        return {}
+
     def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough.
 
@@ -186,7 +190,9 @@ class Block:
             if not self.gaussians.is_float32_safe(self.mixture.weights, extent, pairs=True):
                 dtype = FLOAT64
         x = features.read(self.columns, chunk, dtype, pairs=self.gaussians.needs_pairs(dtype))
-        result = log_normal(x, self.gaussians)
+        if x.dtype not in self._prepared:
+            self._prepared[x.dtype] = kernel_arrays(self.gaussians, x.dtype)
+        result = log_normal(x, self.gaussians, self._prepared[x.dtype])
         if features.is_incomplete:
             incomplete = np.flatnonzero(np.isnan(x).any(axis=0))
             result[:, incomplete] = 0.0
