@@ -442,7 +442,8 @@ def move(X: ArrayLike, random_state: int) -> NDArray:
     rng = np.random.default_rng(random_state)
     centre = (np.array(X.shape[1:3]) - 1) / 2
     moved = np.empty_like(X)
-    for i, image in enumerate(X):
+    # SciPy has no float16.
+    for i, image in enumerate(X.astype(np.float32) if X.dtype == np.float16 else X):
         angle, scale = np.deg2rad(rng.uniform(-15, 15)), 2 ** rng.uniform(np.log2(0.8), np.log2(1.25))
         shift = rng.uniform(-1, 1, size=2) * np.array(X.shape[1:3]) / 8
         matrix = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / scale

@@ -27,7 +27,7 @@ class ParquetRows:
     paths : path, or sequence of paths
         Files, in the order of their samples; a folder stands for all its ``*.parquet``, by name.
     columns : str or sequence of str, optional
-        A single column, for labels or weights, or several, for features. None is all.
+        A single column, for labels or weights, or several, for features. None is all but an index that pandas wrote.
 
     Attributes
     ----------
@@ -59,6 +59,7 @@ class ParquetRows:
     ) -> None:
         try:
             import pyarrow.parquet as pq
+            import pyarrow.types as pa_types
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
                 "ParquetRows needs the package pyarrow: pip install 'pskem[dask]', or pip install pyarrow"
@@ -72,22 +73,33 @@ class ParquetRows:
             )
         metadata = [pq.read_metadata(file) for file in files]
         schemas = [found.schema.to_arrow_schema() for found in metadata]
-        schema = schemas[0]
+        # An empty file may have columns without a type.
+        filled = [i for i, found in enumerate(metadata) if found.num_rows] or [0]
+        schema = schemas[filled[0]]
         self._one_column = isinstance(columns, str)
-        names = [columns] if isinstance(columns, str) else list(schema.names if columns is None else columns)
+        every = [name for name in schema.names if name not in _index(schema)]
+        names = [columns] if isinstance(columns, str) else list(every if columns is None else columns)
         dtypes = []
-        for file, found in zip(files, schemas, strict=True):
+        for file, found in ((files[i], schemas[i]) for i in filled):
             lacking = [name for name in names if name not in found.names]
             if lacking:
                 raise ValueError(
                     f"ParquetRows: {file} has no column {lacking[0]!r}; its columns are {', '.join(found.names)}"
                 )
+            twice = [name for name in names if found.names.count(name) > 1]
+            if twice:
+                raise ValueError(f"ParquetRows: {file} has two columns {twice[0]!r}; rename one of them")
             for field in map(found.field, names):
                 dtypes.append(_dtype(field))
-                if not self._one_column and dtypes[-1].kind not in "biuf":
+                kinds, words = [dtype.kind for dtype in dtypes], "numeric; name the columns that are features"
+                wrong = kinds[-1] not in "biuf"
+                if self._one_column:
+                    wrong, words = pa_types.is_nested(field.type), "text or numbers"
+                    if (kinds[-1] == "O") != (kinds[0] == "O"):  # labels of both kinds have no order
+                        wrong, words = True, f"{schema.field(field.name).type} as in another file"
+                if wrong:
                     raise ValueError(
-                        f"ParquetRows: {file}: column {field.name!r} is of type {field.type}, not numeric; name the columns that "
-                        "are features"
+                        f"ParquetRows: {file}: column {field.name!r} is of type {field.type}, not {words}"
                     )
         self.columns, self._schema = names, schema
         self.dtype = dtypes[0] if self._one_column else np.dtype(np.float64)
@@ -141,10 +153,16 @@ def _files(path: Path) -> list[Path]:
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
+def _index(schema: pa.Schema) -> list[str]:
+    """Columns that pandas wrote as the index of a frame."""
+    return [name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)]
+
+
 def _dtype(field: pa.Field) -> np.dtype:
     import pyarrow.types as types
 
-    return np.dtype(object) if types.is_dictionary(field.type) else np.dtype(field.type.to_pandas_dtype())
+    is_object = types.is_dictionary(field.type) or types.is_nested(field.type)
+    return np.dtype(object) if is_object else np.dtype(field.type.to_pandas_dtype())
 
 
 def _values(column: pa.ChunkedArray) -> np.ndarray:

@@ -67,7 +67,7 @@ def read_table(path: str | Path, label: str | None = None) -> Table:
         The file has an invalid cell; the message names its line and column.
     """
     path = Path(path)
-    if path.suffix == ".npz":
+    if path.suffix.lower() == ".npz":
         return _read_npz(path)
     label, lines, columns = read_columns(path, label)
     y = columns.pop(label)
@@ -144,7 +144,7 @@ def _cells(path: Path) -> tuple[list[int], list[str], list[list[str]]]:
     above, header, quote, separator = 0, None, '"', ","
     if path.suffix.lower() == ".arff":
         above, header, text = _arff(path, text)
-        quote = "'" if "'" in text else '"'
+        quote = "'" if re.search(r"(?m)(^|,)\s*'", text) else '"'
     else:
         separator, text = _separator(text)
     lines, rows = [], []

@@ -33,6 +33,7 @@ from skem.estimators._checking import (
     LARGEST_VARIANCE,
     check_n_samples,
     integers,
+    is_dask,
     numbers,
     refuse_device,
     refuse_missing_labels,
@@ -394,6 +395,15 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         """log p(x, c) of samples as given."""
         log_density = mixtures.class_log_density(mixtures.in_units(X), self.n_jobs)
         return log_density + like(self._log_prior(), log_density)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of the predictions for ``X``, weighted by ``sample_weight`` (n_samples,)."""
+        if not is_dask(X):
+            return super().score(X, y, sample_weight)
+        from sklearn.metrics import accuracy_score
+
+        weights = None if sample_weight is None else np.ravel(sample_weight)
+        return float(accuracy_score(np.ravel(y), np.asarray(self.predict(X)), sample_weight=weights))
 
     def _density(self) -> FittedMixture:
         """The mixtures of ``score_samples`` and ``sample``."""

@@ -43,7 +43,9 @@ class DaskWorkers:
             if values is None:
                 columns.append([None] * len(sizes))
                 continue
-            column = dask_array(values if is_dask(values) else da.from_array(np.asarray(values)), name)
+            column = dask_array(
+                values if is_dask(values) else da.from_array(np.asarray(values), chunks=-1), name
+            )
             check_length(column, name, X)
             columns.append(column.rechunk((sizes,)).to_delayed())
         return [delayed(SampleBlock)(*block) for block in zip(*columns, strict=True)]
@@ -117,6 +119,7 @@ def map_blocks(
     few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
     example = _call_method(few, model, method, args, options)
     call = {"model": delayed(model, traverse=False), "method": method, "args": args, "options": options}
+    call["empty"] = example[:0]
     like: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
     if isinstance(X, da.Array):
         X = X.rechunk({1: -1})
@@ -128,6 +131,14 @@ def map_blocks(
 
 
 def _call_method(
-    X: Any, model: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]
+    X: Any,
+    model: Any,
+    method: str,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    empty: np.ndarray | None = None,
 ) -> np.ndarray:
+    """The result of a block, which is ``empty`` for one without samples."""
+    if empty is not None and not len(X):
+        return empty
     return np.asarray(getattr(model, method)(X, *args, **options))

@@ -40,6 +40,7 @@ from skem.estimators._checking import (
     check_n_samples,
     check_weights,
     integers,
+    is_dask,
     mean_one,
     numbers,
 )
@@ -728,8 +729,9 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     def _mean(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, np.ndarray]:
         """The weighted mean of log p(x), and the weight of each sample."""
-        log_density = to_numpy(self.score_samples(X))
-        weights = check_weights(to_numpy(sample_weight), log_density[:, None])
+        log_density = np.asarray(to_numpy(self.score_samples(X)))  # also of a Dask collection
+        given = np.asarray(sample_weight) if is_dask(sample_weight) else to_numpy(sample_weight)
+        weights = check_weights(given, log_density[:, None])
         return float(np.average(log_density, weights=mean_one(weights))), weights
 
     def _total(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[float, float]:

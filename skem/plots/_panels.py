@@ -125,7 +125,7 @@ def name_cut(ax: Axes) -> None:
     for drawn in ax.collections:
         if isinstance(drawn, LineCollection):
             for segment in drawn.get_segments():
-                count("bar", np.asarray(segment)[:, 1])
+                count("bar", np.reshape(segment, (-1, 2))[:, 1])  # none of a bar without a length
         elif isinstance(drawn, PolyCollection):
             for path in drawn.get_paths():
                 count("band", np.asarray(path.vertices)[:, 1])

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skem.plots._panels import FAINT, MARKS, NARROW, add_legend, check, grid, inches, name_cut
 
 if TYPE_CHECKING:
@@ -117,13 +119,14 @@ def accuracy_by_components(
         above = axes[-2, ax.get_subplotspec().colspan.start]
         above.set_xlabel("components K")
         above.xaxis.set_tick_params(labelbottom=True)
-    lowest = curves["accuracy"].min() - 3
+    shown = [curves["accuracy"].min(), curves["accuracy"].max(), *horizontal.values()]
+    lowest, highest = np.nanmin(shown) - 3, min(np.nanmax(shown) + 1.5, 100)
+    if floor is not None and floor >= highest:
+        raise ValueError(f"floor is {floor:g}, and no accuracy exceeds {highest:g}; choose a smaller one")
     cut = "" if floor is None or floor <= lowest else f", from {floor:g}"
     for ax in axes[:, 0]:
         ax.set_ylabel(f"test accuracy (%){cut}")
-    axes[0, 0].set_ylim(
-        lowest if floor is None else max(lowest, floor), min(curves["accuracy"].max() + 1.5, 100)
-    )
+    axes[0, 0].set_ylim(lowest if floor is None else max(lowest, floor), highest)
     for ax in axes.flat[: len(panels)]:
         name_cut(ax)
     add_legend(axes[0, 0].figure, width, last=[*horizontal, *vertical])

@@ -73,7 +73,7 @@ def advantage(
         there = own["method"].unique()
         starts = [*(name for name in names if name in there), *(name for name in there if name not in names)]
         for x, start in enumerate(starts):
-            mine = own[own["method"] == start]
+            mine = own[(own["method"] == start) & own["accuracy"].notna()]
             whole, split = mine[mine["n_blocks"] == 1], mine[mine["n_blocks"] != 1]
             if not len(whole) or not len(split):
                 continue

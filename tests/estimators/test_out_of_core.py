@@ -165,6 +165,14 @@ def test_frames(data, frame):
         model.predict(features[NAMES[::-1]])
     few = dd.from_pandas(frame[:2000], npartitions=2)[NAMES]
     assert_array_equal(model.predict(few).compute(), model.predict(few.compute()))
+    X, y, w = frame[NAMES][:2000], frame["label"][:2000], frame["weight"][:2000]
+    assert model.score(few, y, w) == model.score(X, y, w)
+    assert_array_equal(model.predict(few[few["a"] > few["a"].min()]).compute().shape, [1999])
+    assert not len(model.predict_proba(few[few["a"] > np.inf]).compute())
+    mixture = skem.GaussianMixture(2, max_iter=1, tol=0, random_state=0).fit(few)
+    weights = dd.from_pandas(w, npartitions=2)
+    assert mixture.bic(few, weights) == pytest.approx(mixture.bic(X, w), rel=1e-12)
+    assert_same_bits(clone(SKEM).fit(features, frame["label"]), clone(SKEM).fit(features, labels))
 
 
 # Predictions
@@ -279,6 +287,15 @@ def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
     pq.write_table(pa.table({name: ["x"] for name in NAMES}), tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=r"1.parquet: column 'a' is of type string, not numeric"):
         ParquetRows(tmp_path, NAMES)
+    pq.write_table(pa.table({"a": [1.0]}), tmp_path / "0.parquet")
+    with pytest.raises(
+        ValueError, match=r"1.parquet: column 'a' is of type string, not double as in another"
+    ):
+        ParquetRows(tmp_path, "a")
+    pd.DataFrame({"a": []}).astype(object).to_parquet(tmp_path / "1.parquet")  # without samples
+    frame[["a"]][5:9].to_parquet(tmp_path / "2.parquet")
+    assert ParquetRows(tmp_path).columns == ["a"]
+    assert ParquetRows(tmp_path / "2.parquet").columns == ["a"]  # without the index
 
 
 def test_refused_files(file, frame, tmp_path):

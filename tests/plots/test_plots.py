@@ -208,7 +208,11 @@ def test_faulty_tables():
 
 def test_options_are_drawn_last():
     table = TIDY["accuracy_by_components"].query("method == 'random'")
-    axes = plots.accuracy_by_components(table, horizontal={"before": 81}, vertical={"budget": 20})
+    axes = plots.accuracy_by_components(table, horizontal={"before": 99}, vertical={"budget": 20})
+    assert axes[0, 0].get_ylim()[1] > 99
+    plots.accuracy_by_components(table.assign(sd=np.nan))  # of single runs
+    with pytest.raises(ValueError, match="floor is 99"):
+        plots.accuracy_by_components(table, floor=99)
     labels = [text.get_text() for text in axes[0, 0].figure.legends[0].get_texts()]
     assert labels[-2:] == ["before", "budget"]
     assert axes[0, 0].get_ylim()[0] == table["accuracy"].min() - 3
