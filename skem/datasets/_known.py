@@ -80,9 +80,14 @@ def registries() -> list[Path]:
     return [path, *(Path(own) for own in [os.environ.get("SKEM_DATASETS")] if own)]
 
 
-@lru_cache(maxsize=1)
 def entries() -> dict[str, dict[str, Any]]:
     """Entries of all registries, as they are written."""
+    return read_entries(*((path, path.stat().st_mtime_ns if path.is_file() else 0) for path in registries()))
+
+
+@lru_cache(maxsize=1)
+def read_entries(*files: tuple[Path, int]) -> dict[str, dict[str, Any]]:
+    """Entries of files that were changed at these times."""
     try:
         import yaml
     except ModuleNotFoundError as error:
@@ -91,7 +96,7 @@ def entries() -> dict[str, dict[str, Any]]:
         ) from None
 
     found: dict[str, dict[str, Any]] = {}
-    for i, path in enumerate(registries()):
+    for i, (path, _) in enumerate(files):
         where = f"SKEM_DATASETS={path}" if i else str(path)
         try:
             loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is ten times as fast

@@ -42,6 +42,4 @@ def registry(monkeypatch, tmp_path):
     """The path of a registry of the user's own, which does not exist yet."""
     path = tmp_path / "own.yaml"
     monkeypatch.setenv("SKEM_DATASETS", str(path))
-    _known.entries.cache_clear()
-    yield path
-    _known.entries.cache_clear()
+    return path
