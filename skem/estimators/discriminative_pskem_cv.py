@@ -53,8 +53,8 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     n_components : int, sequence of int or None, default=None
         Candidates for the number of components in EM. None is 1, 4 and 16 per class, the last two if there are 12 samples for each.
     n_blocks : int or sequence of int, default=(1, 2)
-        Candidates for R; numbers above that of the features are left out. Unused if the estimator has lists of features as its
-        blocks.
+        Candidates for R; numbers above that of the features are left out, or replaced by it if all are. Unused if the estimator
+        has lists of features as its blocks.
     training_temperature : float or sequence of float, default=(2.0, 5.0)
         Candidates for the temperature during discriminative training, at least 1e-6. Larger ones regularise more.
     max_doublings : int, default=6
@@ -75,8 +75,8 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         Model with ``best_params_``, fitted to all samples. With ``scaling="quantile"`` it is a pipeline of a
         ``QuantileTransformer`` and the classifier.
     best_params_ : dict
-        "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, its "options" among them, which rebuild the classifier to the last bit.
-        An infinite "strength" keeps the mixtures of EM.
+        "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, its "options" among them. Set on a
+        clone of the estimator, they rebuild the classifier to the last bit. An infinite "strength" keeps the mixtures of EM.
     best_score_ : float
         Mean over held-out samples of the log posterior of the true class, in nats: the negative log-loss.
     cv_results_ : dict of list

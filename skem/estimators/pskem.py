@@ -16,8 +16,9 @@ class PSKEMClassifier(SharedKernelClassifier):
     Parameters
     ----------
     n_components : int, sequence of n_classes int, dict or None, default=None
-        Number of components K. None chooses max(20, 3 * n_classes). A sequence, in the order of ``classes_``, or a dictionary
-        {label: number} reserves components for each class. Without the option ``sharing``, it requires an ``init_params`` by class.
+        Number of components K. None chooses max(20, 3 * n_classes), or that of the arrays in ``init_params``. A sequence, in the
+        order of ``classes_``, or a dictionary {label: number} reserves components for each class. Without the option ``sharing``, it
+        requires an ``init_params`` by class.
     n_blocks : int, default=1
         Number of feature blocks R, at most the number of features unless the option ``block_size`` is set. Ignored if ``arrangement`` is
         a list of index lists. Each block has ``n_components`` components.
