@@ -59,7 +59,6 @@ class ParquetRows:
     ) -> None:
         try:
             import pyarrow.parquet as pq
-            import pyarrow.types as pa_types
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
                 "ParquetRows needs the package pyarrow: pip install 'pskem[dask]', or pip install pyarrow"
@@ -91,15 +90,9 @@ class ParquetRows:
                 raise ValueError(f"ParquetRows: {file} has two columns {twice[0]!r}; rename one of them")
             for field in map(found.field, names):
                 dtypes.append(_dtype(field))
-                kinds, words = [dtype.kind for dtype in dtypes], "numeric; name the columns that are features"
-                wrong = kinds[-1] not in "biuf"
-                if self._one_column:
-                    wrong, words = pa_types.is_nested(field.type), "text or numbers"
-                    if (kinds[-1] == "O") != (kinds[0] == "O"):  # labels of both kinds have no order
-                        wrong, words = True, f"{schema.field(field.name).type} as in another file"
-                if wrong:
+                if needed := self._instead_of(field, dtypes, schema):
                     raise ValueError(
-                        f"ParquetRows: {file}: column {field.name!r} is of type {field.type}, not {words}"
+                        f"ParquetRows: {file}: column {field.name!r} is of type {field.type}, not {needed}"
                     )
         self.columns, self._schema = names, schema
         self.dtype = dtypes[0] if self._one_column else np.dtype(np.float64)
@@ -111,6 +104,19 @@ class ParquetRows:
             for group in range(found.num_row_groups)
         ]
         self.block_sizes: list[int] = [found.row_group(group).num_rows for _, found, group in self._groups]
+
+    def _instead_of(self, field: pa.Field, dtypes: Sequence[np.dtype], first: pa.Schema) -> str | None:
+        """The type that a column should have, or None if it can be read; ``dtypes`` are those of all columns so far, its own last."""
+        import pyarrow.types as types
+
+        kind, first_kind = dtypes[-1].kind, dtypes[0].kind
+        if not self._one_column:
+            return None if kind in "biuf" else "numeric; name the columns that are features"
+        if types.is_nested(field.type):
+            return "text or numbers"
+        if (kind == "O") != (first_kind == "O"):  # labels of both kinds have no order
+            return f"{first.field(field.name).type} as in another file"
+        return None
 
     @property
     def shape(self) -> tuple[int, ...]:

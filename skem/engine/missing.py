@@ -19,7 +19,7 @@ from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
 from skem.engine.linalg import logarithms, product, transposed_product
 from skem.engine.parameters import LOG_2PI, Mixture
-from skem.engine.rows import Rows
+from skem.engine.rows import Rows, sorting_order
 from skem.engine.threads import Workers
 
 GROUP_SIZE = 256
@@ -66,7 +66,7 @@ def groups(
         parts = (kept[begin : begin + GROUP_SIZE] for begin in range(0, len(kept), GROUP_SIZE))
         return [Group(indices[part], observed[part]) for part in parts]
     patterns, pattern_numbers = np.unique(observed, axis=0, return_inverse=True)
-    order = np.argsort(pattern_numbers.ravel(), kind="stable")
+    order = sorting_order(pattern_numbers.ravel())
     borders = np.searchsorted(pattern_numbers.ravel()[order], np.arange(len(patterns) + 1))
     return [
         Group(indices[order[begin : min(begin + GROUP_SIZE, stop)]], pattern)
